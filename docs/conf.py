@@ -1,0 +1,25 @@
+"""Sphinx settings of the documentation."""
+
+from importlib.metadata import version as installed_version
+
+project = "soft-clustering"
+author = "The soft-clustering developers"
+project_copyright = "2026, The soft-clustering developers"
+release = installed_version("soft-clustering")
+version = release
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+exclude_patterns = ["_build"]
+# single backquotes in docstrings are code
+default_role = "literal"
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+html_theme = "furo"
+html_title = f"soft-clustering {release}"

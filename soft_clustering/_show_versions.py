@@ -1,0 +1,40 @@
+"""What is installed, for bug reports."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+_PACKAGES = (
+    *("numpy", "scipy", "scikit-learn", "threadpoolctl", "joblib", "torch", "networkx", "pymetis", "dask"),
+    *("distributed", "pandas", "pyarrow", "matplotlib", "jinja2", "tqdm", "flwr"),
+)
+
+
+def show_versions() -> None:
+    """Print the versions of the package, its kernels and its dependencies.
+
+    Examples
+    --------
+    >>> import soft_clustering
+    >>> soft_clustering.show_versions()  # doctest: +ELLIPSIS
+    soft-clustering: ...
+    """
+    from . import __version__, kernels
+
+    if kernels.compiled is None:
+        state = "not built, NumPy twins serve (slower)"
+    else:
+        state = f"compiled, {kernels.compiled.vector_bytes()}-byte vectors, {kernels.compiled.max_threads()} threads"
+    print(f"soft-clustering: {__version__}")
+    print(f"kernels: {state}")
+    print(f"python: {sys.version.split()[0]}")
+    print(f"platform: {platform.platform()}, {os.cpu_count()} cores")
+    for package in _PACKAGES:
+        try:
+            found = version(package)
+        except PackageNotFoundError:
+            found = "not installed"
+        print(f"{package}: {found}")

@@ -1,0 +1,196 @@
+"""The protocol that every estimator follows; nothing algorithmic lives here.
+
+* :class:`BaseSoftClusterer`: ``fit``, then ``memberships_``, ``labels_``, ``n_clusters_``, ``get_cover``.
+* :class:`InductiveSoftClusterer`: adds prediction for new data.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import Tags, TransformerTags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+MembershipKind = Literal["partition", "possibilistic", "affiliation", "credal"]
+Modality = Literal["features", "graph", "documents", "partitions", "image", "clients"]
+
+
+def labels_from_memberships(memberships: NDArray[Any]) -> NDArray[np.intp]:
+    """Row-wise argmax; -1 where a row is all zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labels_from_memberships(np.array([[0.2, 0.8], [0.0, 0.0]]))
+    array([ 1, -1])
+    """
+    labels: NDArray[np.intp] = memberships.argmax(axis=1)
+    labels[np.take_along_axis(memberships, labels[:, None], axis=1)[:, 0] == 0] = -1
+    return labels
+
+
+class BaseSoftClusterer(ClusterMixin, BaseEstimator):
+    """A clusterer whose result is a membership matrix.
+
+    A subclass writes ``fit``, which ends by calling ``_set_memberships``. What the class is stands on the class:
+
+    * ``modality``: what ``fit`` takes;
+    * ``membership_kind``: ``"partition"`` (rows sum to 1), ``"possibilistic"`` (each entry in [0, 1]),
+      ``"affiliation"`` (unbounded strength) or ``"credal"`` (pignistic probabilities, rows sum to 1).
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters_)
+        Finite and non-negative.
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of largest membership, -1 where a row is all zero.
+    n_clusters_ : int
+        The number of columns of ``memberships_``.
+    """
+
+    modality: ClassVar[Modality] = "features"
+    membership_kind: ClassVar[MembershipKind] = "partition"
+
+    @property
+    def _partition_constrained(self) -> bool:
+        """Whether the rows of ``memberships_`` sum to 1."""
+        return self.membership_kind in ("partition", "credal")
+
+    def _set_memberships(self, memberships: NDArray[Any]) -> None:
+        self.memberships_ = memberships
+        self.labels_ = labels_from_memberships(memberships)
+        self.n_clusters_ = memberships.shape[1]
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.intp]:
+        """Fit and return ``labels_``.
+
+        Parameters
+        ----------
+        X : data of the estimator's modality
+        y : array-like, default=None
+            Passed on to ``fit``.
+        **fit_params : dict
+            Further keyword arguments of ``fit``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        labels: NDArray[np.intp] = self.fit(X, y, **fit_params).labels_
+        return labels
+
+    def get_cover(self, threshold: float | None = None, top_k: int | None = None) -> NDArray[np.bool_]:
+        """The overlapping clusters: which sample belongs to which clusters.
+
+        Parameters
+        ----------
+        threshold : float, default=None
+            A sample belongs to a cluster when its membership is positive and at least this. ``None`` takes the
+            method's own rule: its published threshold or approximation, else 1 / K where rows sum to 1 and 0.5
+            for possibilistic memberships.
+        top_k : int, default=None
+            Keep at most so many clusters of a sample, those of largest membership.
+
+        Returns
+        -------
+        cover : ndarray of shape (n_samples, n_clusters_), bool
+        """
+        check_is_fitted(self)
+        memberships = self.memberships_
+        if threshold is not None:
+            cover: NDArray[np.bool_] = (memberships >= threshold) & (memberships > 0)
+        else:
+            cover = self._default_cover()
+        if top_k is not None:
+            if not isinstance(top_k, (int, np.integer)) or top_k < 1:
+                raise ValueError(f"top_k must be an int >= 1 or None. Got {top_k!r} instead.")
+            order = np.argsort(-memberships, axis=1, kind="stable")
+            cover = cover.copy()
+            np.put_along_axis(cover, order[:, top_k:], False, axis=1)
+        return cover
+
+    def _default_cover(self) -> NDArray[np.bool_]:
+        threshold = 0.5 if self.membership_kind == "possibilistic" else 1 / self.n_clusters_
+        # A row of equal memberships belongs everywhere, whichever way 1 / K was rounded.
+        cover: NDArray[np.bool_] = (self.memberships_ >= threshold * (1 - 1e-6)) & (self.memberships_ > 0)
+        return cover
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags(preserves_dtype=["float64", "float32"])
+        return tags
+
+
+def _rows_sum_to_one(estimator: BaseSoftClusterer) -> bool:
+    return estimator._partition_constrained
+
+
+class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseSoftClusterer):
+    """A soft clusterer with a rule for new data: a subclass writes ``predict_memberships``.
+
+    ``train_rule`` says what predicting the training data gives: ``"exact"``, the same memberships to 1e-9, or
+    ``"reinferred"``, those of a new sample in the same place.
+    """
+
+    train_rule: ClassVar[Literal["exact", "reinferred"]] = "exact"
+
+    def predict_memberships(self, X: Any) -> NDArray[Any]:
+        """Memberships of new data.
+
+        Parameters
+        ----------
+        X : data of the estimator's modality
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_clusters_)
+        """
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """The cluster of largest membership for new data, -1 where a row is all zero.
+
+        Parameters
+        ----------
+        X : data of the estimator's modality
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return labels_from_memberships(self.predict_memberships(X))
+
+    @available_if(_rows_sum_to_one)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Memberships of new data; only where rows sum to 1.
+
+        Parameters
+        ----------
+        X : data of the estimator's modality
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_clusters_)
+        """
+        return self.predict_memberships(X)
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Memberships of new data as features.
+
+        Parameters
+        ----------
+        X : data of the estimator's modality
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_clusters_)
+        """
+        return self.predict_memberships(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters_)

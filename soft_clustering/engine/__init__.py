@@ -1,0 +1,1 @@
+"""What the alternating estimators share: blocks of rows, starts, the loop, acceleration."""

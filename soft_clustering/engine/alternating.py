@@ -1,0 +1,328 @@
+"""Estimators that alternate memberships and prototypes.
+
+A method is written as five functions of :class:`AlternatingClusterer`:
+
+* ``_resolve(blocks)``: settle the parameters that depend on the data;
+* ``_init_state(blocks, rng)``: prototypes to start from;
+* ``_statistics(block, state)``: what a block of rows contributes; statistics merge over blocks;
+* ``_update(state, statistics, blocks)``: new prototypes;
+* ``_memberships(block, state)``: also the rule for new data.
+
+The engine owns the rest: starts, the loop, stopping, acceleration, history, weights, warnings, interruption. States
+live in the coordinates of the blocks' frame, and no (n, K) matrix is kept while iterating.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import InductiveSoftClusterer
+from ..inputs.features import check_enough_samples, validate_features, validate_weights
+from ..kernels import EMPTY, CenterStatistics
+from .acceleration import Anderson
+from .blocks import Array, Block, Blocks, Frame, make_blocks
+from .threads import single_threaded_blas
+
+State = Any
+
+# Below this much work a pass is cheaper than the mixing: acceleration starts only when the plain loop turns out long.
+_CHEAP_PASS = 50_000
+_PLAIN_STEPS = 12
+
+
+@dataclass
+class Run:
+    """One start of the loop; kept up to date while it runs."""
+
+    state: State
+    history: list[float] = field(default_factory=list)
+    n_iter: int = 0
+    converged: bool = False
+    residual: float = np.inf
+
+
+def center_shift(old: Array, new: Array, history: list[float], blocks: Blocks) -> float:
+    """Movement of the centres, in units of the root mean variance of the features."""
+    spread = np.sqrt(blocks.mean_variance)
+    shift = float(np.linalg.norm(new - old))
+    return shift / float(spread) if spread > 0 else shift
+
+
+def likelihood_change(old: State, new: State, history: list[float], blocks: Blocks) -> float:
+    """Absolute change of the mean log likelihood."""
+    return abs(history[-1] - history[-2]) if len(history) > 1 else np.inf
+
+
+class AlternatingClusterer(InductiveSoftClusterer):
+    """Base of the alternating estimators: the engine around the five functions of a method.
+
+    A subclass has at least the parameters ``n_clusters``, ``init``, ``max_iter``, ``tol``, ``random_state``,
+    ``verbose``; ``n_init`` and ``accelerate`` where the method has them. ``_residual`` is the stopping rule: the loop
+    ends when it is at most ``tol``.
+    """
+
+    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
+    _accepts_sparse: ClassVar[bool] = False
+    _residual: Callable[[State, State, list[float], Blocks], float] = staticmethod(center_shift)
+
+    # The method -----------------------------------------------------------------------------------------------------
+
+    def _resolve(self, blocks: Blocks) -> None:
+        """Settle the parameters that depend on the data."""
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> State:
+        raise NotImplementedError
+
+    def _statistics(self, block: Block, state: State) -> Any:
+        raise NotImplementedError
+
+    def _update(self, state: State, statistics: Any, blocks: Blocks) -> State:
+        raise NotImplementedError
+
+    def _memberships(self, block: Block, state: State) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _objective(self, statistics: Any, blocks: Blocks) -> float:
+        """The optimised function, in the coordinates of the frame."""
+        return float(statistics.objective)
+
+    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
+        """The optimised function of the data as they came; a sum of squared distances by default."""
+        return objective / frame.scale / frame.scale
+
+    def _store(self, state: State, statistics: Any, blocks: Blocks) -> None:
+        """Set the method's own fitted attributes, in input units; the statistics are those at the state."""
+        raise NotImplementedError
+
+    def _to_vector(self, state: State) -> Array:
+        """The state as a vector, for acceleration."""
+        vector: Array = state.ravel()
+        return vector
+
+    def _from_vector(self, vector: Array, like: State) -> State:
+        """The inverse of ``_to_vector``."""
+        return vector.reshape(like.shape)
+
+    # The protocol ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> AlternatingClusterer:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Where the class says so also a sparse matrix. Read-only arrays and memory maps are not copied.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight 2 is the same as the row twice, weight 0 the same as no row.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        X = validate_features(self, X, reset=True, accept_sparse=self._accepts_sparse)
+        weight = validate_weights(sample_weight, X)
+        with single_threaded_blas():
+            blocks = make_blocks(X, weight)
+            check_enough_samples(blocks.n, self.n_clusters)
+            self._resolve(blocks)
+            starts = Starts(self, blocks, check_random_state(self.random_state))
+            try:
+                self._run(starts)
+            except KeyboardInterrupt:
+                if starts.best is not None:
+                    self._finish(starts.best, blocks, X)
+                raise
+            assert starts.best is not None
+            self._finish(starts.best, blocks, X)
+            self._warn(starts.best, blocks)
+        return self
+
+    def predict_memberships(self, X: Any) -> NDArray[Any]:
+        """Memberships of new data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_clusters_)
+        """
+        return self._new_blocks(X).map_rows(self._memberships, self._state)
+
+    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
+        """The objective on new data, greater is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        score : float
+            The objective where it is maximised, minus the objective where it is minimised.
+        """
+        blocks = self._new_blocks(X, sample_weight)
+        statistics = blocks.reduce(self._statistics, self._state)
+        objective = self._objective_in_input_units(self._objective(statistics, blocks), blocks.frame)
+        return objective if self._objective_sense == "max" else -objective
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
+
+    # The engine's own -----------------------------------------------------------------------------------------------
+
+    def _run(self, starts: Starts) -> None:
+        """Fill ``starts`` with runs."""
+        starts.run()
+
+    def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
+        check_is_fitted(self)
+        X = validate_features(self, X, reset=False, accept_sparse=self._accepts_sparse)
+        return make_blocks(X, validate_weights(sample_weight, X), self._frame)
+
+    def _finish(self, run: Run, blocks: Blocks, X: Any) -> None:
+        """Store a run: one last look at the data makes memberships, objective and prototypes agree."""
+        self._state, self._frame = run.state, blocks.frame
+        statistics = blocks.reduce(self._statistics, run.state)
+        history = [*run.history, self._objective(statistics, blocks)]
+        self.objective_history_ = np.array([self._objective_in_input_units(J, blocks.frame) for J in history])
+        self.objective_ = float(self.objective_history_[-1])
+        self.n_iter_ = run.n_iter
+        self.converged_ = run.converged
+        everything = blocks if blocks.kept is None else make_blocks(X, None, blocks.frame)
+        self._set_memberships(everything.map_rows(self._memberships, run.state))
+        self._store(run.state, statistics, blocks)
+
+    def _warn(self, run: Run, blocks: Blocks) -> None:
+        if not run.converged:
+            warnings.warn(
+                f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes (last change "
+                f"{run.residual:.2g}, tol={self.tol:.2g}). Increase max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+class Starts:
+    """The starts of a model on some blocks; ``best`` is the best run so far, an unfinished one included."""
+
+    def __init__(self, model: Any, blocks: Blocks, rng: np.random.RandomState) -> None:
+        self.model, self.blocks, self.rng = model, blocks, rng
+        self.runs: list[Run] = []
+
+    @property
+    def best(self) -> Run | None:
+        """The run of best objective, None before the first pass of the first one."""
+        sign = 1 if self.model._objective_sense == "min" else -1
+        begun = [run for run in self.runs if run.history]
+        return min(begun, key=lambda run: sign * run.history[-1]) if begun else None
+
+    def run(self) -> Run:
+        """Run all starts and return the best."""
+        model = self.model
+        n_init = 1 if not isinstance(model.init, str) and not callable(model.init) else getattr(model, "n_init", 1)
+        for start in range(n_init):
+            self.runs.append(Run(model._init_state(self.blocks, self.rng)))
+            alternate(model, self.blocks, self.runs[-1])
+            if model.verbose:
+                self._report(start + 1, n_init)
+            best = self.best
+            self.runs = [best] if best is not None else []
+        return self.runs[0]
+
+    def _report(self, start: int, n_init: int) -> None:
+        run = self.runs[-1]
+        objective = self.model._objective_in_input_units(run.history[-1], self.blocks.frame)
+        ending = "converged" if run.converged else "not converged"
+        name = type(self.model).__name__
+        print(f"{name} start {start}/{n_init}: objective {objective:.8g}, {run.n_iter} passes, {ending}")
+
+
+def alternate(model: Any, blocks: Blocks, run: Run) -> None:
+    """Alternate statistics and updates from ``run.state`` until the model's stopping rule holds.
+
+    An accelerated point is kept only if the objective there is no worse than at the point before; otherwise the loop
+    goes on from the plain image of that point. ``run.state`` is always the plain image of the last kept point.
+    """
+    sign = 1 if model._objective_sense == "min" else -1
+    mixer = Anderson() if getattr(model, "accelerate", False) else None
+    first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model.n_clusters < _CHEAP_PASS else 1
+    state, mixed = run.state, False
+    for n_iter in range(1, model.max_iter + 1):
+        run.n_iter = n_iter
+        visited = state
+        statistics = blocks.reduce(model._statistics, visited)
+        objective = model._objective(statistics, blocks)
+        if mixed and not sign * objective <= sign * run.history[-1] + 1e-12 * abs(run.history[-1]):
+            assert mixer is not None
+            mixer.reject()
+            state, mixed = run.state, False
+            continue
+        run.history.append(objective)
+        image = model._update(visited, statistics, blocks)
+        run.residual = model._residual(visited, image, run.history, blocks)
+        run.state = image
+        if model.verbose > 1:
+            shown = model._objective_in_input_units(objective, blocks.frame)
+            print(f"{type(model).__name__} pass {n_iter}: objective {shown:.8g}, change {run.residual:.3g}")
+        # A change of the objective says nothing right after an accelerated step: test it after a plain one.
+        if run.residual <= model.tol and not (mixed and model._residual is likelihood_change):
+            run.converged = True
+            return
+        state, mixed = image, False
+        if mixer is not None and n_iter >= first_mixed and run.residual > model.tol:
+            vector = model._to_vector(image)
+            proposed = mixer.propose(model._to_vector(visited), vector)
+            if proposed is not vector:
+                state, mixed = model._from_vector(proposed, image), True
+
+
+def new_centers(V: Array, statistics: CenterStatistics) -> Array:
+    """Weighted means. A centre whose weights underflowed stays, or moves to the worst row: one centre a pass."""
+    weight = statistics.weight
+    full = weight >= EMPTY
+    if full.all():
+        return statistics.total / weight[:, None]
+    centers = V.copy()
+    centers[full] = statistics.total[full] / weight[full, None]
+    if statistics.worst > 0:
+        assert statistics.worst_row is not None
+        centers[np.argmin(full)] = statistics.worst_row
+    return centers
+
+
+def warn_if_collapsed(name: str, V: Array, memberships: NDArray[Any], blocks: Blocks, remedy: str) -> None:
+    """Say so when all prototypes coincide, when the memberships are all 1 / K, or when some prototypes coincide."""
+    K = len(V)
+    if K == 1:
+        return
+    spread = blocks.mean_variance * blocks.d
+    D = cdist(V, V, "sqeuclidean")
+    distinct = K - int(np.any(np.tril(1e-12 * spread >= D, -1), axis=1).sum())
+    if D.max() < 1e-6 * spread or memberships.max() - 1 / K < 1e-3:
+        message = f"{name} collapsed: the prototypes coincide or all memberships are 1/{K}; {remedy}"
+    elif distinct < K:
+        message = (
+            f"{name} found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points "
+            "in X; use fewer clusters"
+        )
+    else:
+        return
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)

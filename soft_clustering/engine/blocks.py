@@ -1,0 +1,199 @@
+"""Rows in blocks, with a lazy shift and unit.
+
+A :class:`Frame` is the coordinate system that the engine works in: z = (x - shift) * scale with the data's mean as
+shift and a power of two as scale, applied while the kernels read the rows. Centring and units then cost no copy of the
+data, and offsets of 1e8 or units of 1e-150 cost no accuracy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import kernels
+
+Array = NDArray[np.float64]
+_PIECE = 1 << 16  # numbers in a piece of rows: small enough for the cache, large enough for NumPy
+_LIMIT = 1e100  # no coordinate of the frame is larger: squares and their sums stay finite
+
+
+class Mergeable(Protocol):
+    """Statistics of a block of rows, which can be merged with those of another block."""
+
+    def merge(self, other: Any) -> Any:
+        """The statistics of both blocks together."""
+
+
+Statistics = TypeVar("Statistics", bound=Mergeable)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The coordinates z = (x - shift) * scale."""
+
+    shift: Array
+    scale: float
+
+    def from_input(self, points: Any) -> Array:
+        """Points in input units (a dense array), in the coordinates of the frame."""
+        z: Array = np.clip((np.asarray(points, dtype=np.float64) - self.shift) * self.scale, -_LIMIT, _LIMIT)
+        return z
+
+    def to_input(self, points: Array) -> Array:
+        """Points of the frame in input units."""
+        return self.shift + points / self.scale
+
+
+class Block:
+    """Consecutive rows: a C-ordered array (in memory or a memory map) or a CSR matrix, with optional weights."""
+
+    def __init__(self, X: Any, weight: Array | None, frame: Frame) -> None:
+        self.X, self.weight, self.frame = X, weight, frame
+        self.n, self.d = X.shape
+
+    @cached_property
+    def rows(self) -> Any:
+        """The block as the compiled kernels see it."""
+        if sparse.issparse(self.X):
+            indices = self.X.indices.astype(self.X.indptr.dtype, copy=False)
+            return kernels.compiled.Rows(
+                self.X.data, self.frame.shift, self.frame.scale, self.weight, indices, self.X.indptr, self.d
+            )
+        return kernels.compiled.Rows(self.X, self.frame.shift, self.frame.scale, self.weight)
+
+    def row(self, i: int) -> Array:
+        """Row i in the coordinates of the frame."""
+        return self.frame.from_input(self.X[[i]].toarray()[0] if sparse.issparse(self.X) else self.X[i])
+
+    def pieces(self) -> Iterator[tuple[int, Any, Array]]:
+        """(first row, rows in the coordinates of the frame, weights), a cache-sized piece at a time."""
+        step = max(1, _PIECE // self.d)
+        for lo in range(0, self.n, step):
+            piece = self.X[lo : lo + step]
+            if sparse.issparse(piece):
+                Z = piece.astype(np.float64) * self.frame.scale
+                np.clip(Z.data, -_LIMIT, _LIMIT, out=Z.data)
+            else:
+                Z = self.frame.from_input(piece)
+            yield lo, Z, np.ones(Z.shape[0]) if self.weight is None else self.weight[lo : lo + step]
+
+
+class Blocks:
+    """All rows of a data set: one block in memory, several where the data come in parts."""
+
+    def __init__(self, blocks: list[Block], mean_variance: float, kept: NDArray[np.intp] | None = None) -> None:
+        self.blocks = blocks
+        self.kept = kept  # which rows of the input these are; None: all
+        self.mean_variance = mean_variance  # of the features, in the coordinates of the frame
+        self.frame = blocks[0].frame
+        self.n = sum(block.n for block in blocks)
+        self.d = blocks[0].d
+        self.dtype = blocks[0].X.dtype
+
+    def reduce(self, function: Callable[..., Statistics], *arguments: Any) -> Statistics:
+        """Merge what ``function(block, *arguments)`` says of each block, in order."""
+        return reduce(lambda a, b: a.merge(b), (function(block, *arguments) for block in self.blocks))
+
+    def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: Any) -> NDArray[Any]:
+        """Stack what ``function(block, *arguments)`` says of the rows of each block."""
+        parts = [function(block, *arguments) for block in self.blocks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def split(self, rows: NDArray[Any]) -> list[NDArray[Any]]:
+        """An array with one entry per row, as a view per block."""
+        return np.split(rows, np.cumsum([block.n for block in self.blocks])[:-1])
+
+    def batches(self, size: int, rng: np.random.RandomState) -> Iterator[Block]:
+        """Every row once, in random batches."""
+        order = rng.permutation(self.n)
+        for lo in range(0, self.n, size):
+            yield self.take(order[lo : lo + size])
+
+    def take(self, indices: NDArray[np.intp]) -> Block:
+        """Some rows, in their order in the data, as a block of their own."""
+        indices = np.sort(indices)
+        parts: list[Any] = []
+        weights: list[Array] = []
+        first = 0
+        for block in self.blocks:
+            here = indices[np.searchsorted(indices, first) : np.searchsorted(indices, first + block.n)] - first
+            parts.append(block.X[here])
+            weights.append(np.ones(len(here)) if block.weight is None else block.weight[here])
+            first += block.n
+        X = parts[0]
+        if len(parts) > 1:
+            X = sparse.vstack(parts, "csr") if sparse.issparse(X) else np.concatenate(parts)
+        return Block(X, np.concatenate(weights), self.frame)
+
+    @cached_property
+    def weights(self) -> Array:
+        """All weights, (n,)."""
+        return np.concatenate([np.ones(b.n) if b.weight is None else b.weight for b in self.blocks])
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Sum of the weights."""
+        return float(sum(b.n if b.weight is None else b.weight.sum() for b in self.blocks))
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """Rows in the order of a fixed projection: draws along it do not depend on the order of the rows."""
+        direction = np.cos(np.arange(1, self.d + 1))
+        keys = [np.asarray(Z @ direction).ravel() for block in self.blocks for _, Z, _ in block.pieces()]
+        return np.argsort(np.concatenate(keys), kind="stable")
+
+
+def _moments(X: Any, weight: Array | None, frame: Frame) -> tuple[Array, float]:
+    """Weighted mean (d,) of the rows and mean variance of the features, both in the coordinates of the frame."""
+    total, mean, square = 0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for _, Z, w in Block(X, weight, frame).pieces():
+        total += w.sum()
+        mean += Z.T @ w
+        square += (Z.multiply(Z) if sparse.issparse(Z) else Z * Z).T @ w
+    mean /= total
+    return mean, float(np.maximum(square / total - mean * mean, 0).mean())
+
+
+def _frame(X: Any, weight: Array | None) -> tuple[Frame, float]:
+    """Shift to the weighted mean (CSR: none), scale to a mean variance near 1 by a power of two; and that variance."""
+    origin, values, unit = np.zeros(X.shape[1]), X, 1.0
+    if sparse.issparse(X):
+        values = X.data if X.nnz else np.zeros(1)
+    else:
+        # About a row of the data the relative error of the variance is at most n eps, whatever the offset.
+        origin = X[0].astype(np.float64)
+    mean, variance = _moments(X, weight, Frame(origin, unit))
+    if not 1e-90 < variance < 1e90:
+        # Constant, or out of the range where squares are safe: measure in units of the largest entry.
+        most = float(max(abs(values.min()), abs(values.max())))
+        if most > 1e307:
+            raise ValueError(f"X must have entries below 1e307 in absolute value. Got {most:.3g} instead.")
+        unit = 2.0 ** -math.frexp(most)[1] if most > 0 else 1.0
+        mean, variance = _moments(X, weight, Frame(origin, unit))
+    shift = origin if sparse.issparse(X) else origin + mean / unit
+    # In the type of the data, as the kernels subtract it there.
+    shift = shift.astype(X.dtype).astype(np.float64)
+    power = round(0.5 * math.log2(variance)) if variance > 0 else 0
+    scale = min(max(unit * 2.0**-power, 2.0**-1000), 2.0**500)
+    return Frame(shift, scale), variance * (scale / unit) ** 2
+
+
+def make_blocks(X: Any, weight: Array | None = None, frame: Frame | None = None) -> Blocks:
+    """Validated features as blocks, in their own frame unless one is given (then no variance is measured).
+
+    Rows of weight 0 are left out, so that they cannot matter.
+    """
+    kept, variance = None, np.nan
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        X, weight = X[kept], weight[kept]
+    if frame is None:
+        frame, variance = _frame(X, weight)
+    return Blocks([Block(X, weight, frame)], variance, kept)

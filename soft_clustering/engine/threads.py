@@ -1,0 +1,21 @@
+"""One BLAS thread while fitting: sums over rows are split by the kernels, in an order that threads do not change."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    # Looking for the libraries takes milliseconds: once per process.
+    return ThreadpoolController()
+
+
+def single_threaded_blas() -> AbstractContextManager[Any]:
+    """A context in which BLAS runs on one thread, so that results do not depend on the number of cores."""
+    context: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return context

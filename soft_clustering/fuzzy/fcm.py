@@ -1,0 +1,282 @@
+"""Fuzzy c-means.
+
+Minimise J = sum_i w_i sum_k u_ik^m |x_i - v_k|^2 over memberships with sum_k u_ik = 1 and over centres V, by
+alternating the two exact minimisations. With D_ik = |x_i - v_k|^2:
+
+* u_ik = D_ik^(-1/(m-1)) / sum_l D_il^(-1/(m-1));
+* v_k = sum_i w_i u_ik^m x_i / sum_i w_i u_ik^m.
+
+The memberships are never stored while iterating: J as a function of V alone is sum_i w_i (sum_k D_ik^(-1/(m-1)))^(1-m).
+
+References
+----------
+J. C. Bezdek (1981). Pattern Recognition with Fuzzy Objective Function Algorithms. Plenum.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..engine.alternating import AlternatingClusterer, Run, Starts, center_shift, new_centers, warn_if_collapsed
+from ..engine.blocks import Array, Block, Blocks, make_blocks
+from ..engine.initialisation import starting_centers
+from ..engine.threads import single_threaded_blas
+from ..inputs.features import check_enough_samples, validate_features, validate_weights
+from ..kernels import CenterStatistics, center_memberships, center_statistics
+
+
+def auto_fuzzifier(n_samples: float, n_features: int) -> float:
+    """The fuzzifier of ``m='auto'``: the rule of Schwaemmle and Jensen, at most the customary 2.
+
+    With m = 2 in high dimension all prototypes slide to the mean of the data; the rule keeps them apart.
+
+    References
+    ----------
+    V. Schwaemmle, O. N. Jensen (2010). A simple and fast method to determine the parameters for fuzzy c-means cluster
+    analysis. Bioinformatics 26(22), 2841-2848.
+
+    Examples
+    --------
+    >>> auto_fuzzifier(150, 4)
+    2.0
+    >>> round(auto_fuzzifier(1797, 64), 3)
+    1.05
+    """
+    n, d = n_samples, n_features
+    rule = 1 + (1418 / n + 22.05) * d**-2 + (12.33 / n + 0.243) * d ** (-0.0406 * np.log(n) - 0.1134)
+    return float(min(2.0, rule))
+
+
+def resolve_fuzzifier(m: Any, n_samples: float, n_features: int, n_clusters: int) -> float:
+    """The value of ``m``, refused where u^m of equal memberships would underflow."""
+    value = auto_fuzzifier(n_samples, n_features) if isinstance(m, str) else float(m)
+    if n_clusters > 1 and value > 1 + 500 / np.log(n_clusters):
+        raise ValueError(
+            f"m={value:g} is too large for n_clusters={n_clusters}: (1/n_clusters)^m underflows. "
+            f"Use m <= {1 + 500 / np.log(n_clusters):.4g}."
+        )
+    return value
+
+
+class FCM(AlternatingClusterer):
+    """Fuzzy c-means: k-means with degrees of membership.
+
+    Each sample belongs to every cluster to a degree that falls with its distance to the cluster's centre.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters K.
+    m : float or 'auto', default='auto'
+        Fuzzifier, > 1: near 1 the memberships are almost hard, large values make them equal. ``'auto'`` takes the rule
+        of Schwaemmle and Jensen [3]_ but at most the customary 2: 2 for up to about 5 features, falling towards 1 as
+        features are added. Pass ``m=2.0`` to compare with other implementations.
+    batch_size : int or None, default=None
+        None: every pass uses all rows. An int: ``fit`` solves a first batch, then runs epochs of random batches of so
+        many rows, each batch moving the centres by a streaming weighted mean [4]_ that forgets all but the last two
+        epochs; ``max_iter`` then counts epochs, and ``n_init`` the starts on the first batch.
+    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
+        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
+    n_init : int, default=5
+        Starts; the one of smallest objective is kept.
+    max_iter : int, default=300
+        Passes over the data per start.
+    tol : float, default=1e-5
+        Converged when the centres move by at most ``tol`` times the root mean variance of the features.
+    accelerate : bool, default=True
+        Anderson acceleration: the same optimum in fewer passes.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per pass.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Rows sum to 1.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest membership.
+    centers_ : ndarray of shape (n_clusters, n_features)
+    n_clusters_ : int
+    m_ : float
+        The fuzzifier used.
+    objective_ : float
+        J at ``centers_``.
+    objective_history_ : ndarray
+        J at each centre set visited, the last one included.
+    n_iter_ : int
+        Passes of the best start.
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.GMM : elliptic clusters of different sizes, with a likelihood.
+
+    Notes
+    -----
+    A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(n). ``score`` is minus the objective.
+
+    References
+    ----------
+    .. [1] J. C. Bezdek (1981). Pattern Recognition with Fuzzy Objective Function Algorithms. Plenum.
+    .. [2] J. C. Dunn (1973). A fuzzy relative of the ISODATA process and its use in detecting compact well-separated
+       clusters. J. Cybernetics 3(3), 32-57.
+    .. [3] V. Schwaemmle, O. N. Jensen (2010). A simple and fast method to determine the parameters for fuzzy c-means
+       cluster analysis. Bioinformatics 26(22), 2841-2848.
+    .. [4] P. Hore, L. O. Hall, D. B. Goldgof (2007). Single pass fuzzy c means. FUZZ-IEEE.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from soft_clustering import FCM
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> model = FCM(n_clusters=3, m=2.0, random_state=0).fit(X)
+    >>> model.memberships_.shape
+    (150, 3)
+    >>> round(model.objective_, 3)
+    60.506
+    >>> model.predict_memberships([[5.0, 3.4, 1.5, 0.2]]).max().round(2)
+    np.float64(1.0)
+    """
+
+    _accepts_sparse: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
+        "batch_size": [None, Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "accelerate": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        m: float | str = "auto",
+        batch_size: int | None = None,
+        init: Any = "k-means++",
+        n_init: int = 5,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        accelerate: bool = True,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.m = m
+        self.batch_size = batch_size
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _resolve(self, blocks: Blocks) -> None:
+        self.m_ = resolve_fuzzifier(self.m, blocks.total_weight, blocks.d, self.n_clusters)
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        return starting_centers(blocks, self.init, self.n_clusters, rng)
+
+    def _statistics(self, block: Block, V: Array) -> CenterStatistics:
+        return center_statistics(block, V, "fcm", self.m_)
+
+    def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
+        return new_centers(V, statistics)
+
+    def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
+        return center_memberships(block, V, "fcm", self.m_)
+
+    def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
+        self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
+        self._weight = statistics.weight
+
+    def _warn(self, run: Run, blocks: Blocks) -> None:
+        super()._warn(run, blocks)
+        remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try m='auto' or a smaller m"
+        warn_if_collapsed("FCM", run.state, self.memberships_, blocks, remedy)
+
+    def _run(self, starts: Starts) -> None:
+        if self.batch_size is None:
+            starts.run()
+            return
+        blocks, rng = starts.blocks, starts.rng
+        size = min(max(self.batch_size, 10 * self.n_clusters), blocks.n)
+        first = Blocks([next(blocks.batches(size, rng))], blocks.mean_variance)
+        run = Run(Starts(self, first, rng).run().state)
+        starts.runs.append(run)
+        weight = np.zeros(self.n_clusters)
+        for run.n_iter in range(1, self.max_iter + 1):
+            V, objective = run.state, 0.0
+            # Half of what two epochs weigh: the centres forget all but the last two.
+            weight = weight / 2 if run.n_iter > 2 else weight
+            for batch in blocks.batches(self.batch_size, rng):
+                statistics = self._statistics(batch, V)
+                V, weight = _stream(V, weight, statistics)
+                objective += statistics.objective
+            run.residual = center_shift(run.state, V, run.history, blocks)
+            run.state = V
+            run.history.append(objective)
+            if self.verbose > 1:
+                shown = self._objective_in_input_units(objective, blocks.frame)
+                print(f"FCM epoch {run.n_iter}: objective {shown:.8g}, change {run.residual:.3g}")
+            if run.residual <= self.tol:
+                run.converged = True
+                return
+
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> FCM:
+        """Move the centres by one batch of rows.
+
+        The first call, unless the model is fitted, solves its batch (which needs at least ``n_clusters`` rows, and
+        whose size settles ``m='auto'``). Each later call adds its batch to a streaming weighted mean; what the centres
+        were computed from so far keeps its full weight. There are no ``memberships_`` after it: use
+        ``predict_memberships``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        first = not hasattr(self, "_state")
+        X = validate_features(self, X, reset=first, accept_sparse=True)
+        blocks = make_blocks(X, validate_weights(sample_weight, X), None if first else self._frame)
+        with single_threaded_blas():
+            if first:
+                check_enough_samples(blocks.n, self.n_clusters)
+                self._resolve(blocks)
+                run = Starts(self, blocks, check_random_state(self.random_state)).run()
+                self._state, self._frame, self._weight = run.state, blocks.frame, np.zeros(self.n_clusters)
+                self.n_iter_ = 0
+            statistics = blocks.reduce(self._statistics, self._state)
+            self._state, self._weight = _stream(self._state, self._weight, statistics)
+        self.centers_ = self._frame.to_input(self._state).astype(blocks.dtype)
+        self.n_clusters_ = len(self.centers_)
+        self.n_iter_ += 1
+        for stale in ("memberships_", "labels_", "objective_", "objective_history_", "converged_"):
+            self.__dict__.pop(stale, None)
+        return self
+
+
+def _stream(V: Array, weight: Array, statistics: CenterStatistics) -> tuple[Array, Array]:
+    """Centres and their weights after a batch: the running weighted mean of all rows seen."""
+    weight = weight + statistics.weight
+    step = (statistics.total - statistics.weight[:, None] * V) / np.maximum(weight, np.finfo(float).tiny)[:, None]
+    return V + step, weight

@@ -1,0 +1,64 @@
+"""Feature matrices: arrays, data frames, sparse matrices, memory maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+
+
+def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_sparse: bool) -> Any:
+    """A finite (n, d) float matrix: C-ordered array or canonical CSR, float32 kept, no copy where none is needed.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_`` and ``feature_names_in_`` (``reset=True``), or is asked for them.
+    X : array-like or sparse matrix of shape (n, d)
+    reset : bool
+        True in ``fit``, False in prediction.
+    accept_sparse : bool
+        Whether the estimator takes sparse matrices.
+    """
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr" if accept_sparse else False,
+        dtype=[np.float64, np.float32],
+        order="C",
+    )
+    if sparse.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def validate_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
+    """Weights as a float64 vector, or None where there are none; negative and all-zero ones are refused."""
+    if sample_weight is None:
+        return None
+    weights: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("sample_weight must have a positive entry. Got only zeros.")
+    return np.ascontiguousarray(weights)
+
+
+def check_enough_samples(n_samples: int, n_clusters: int) -> None:
+    """Refuse more clusters than samples (of positive weight)."""
+    if n_samples < n_clusters:
+        raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}.")
+
+
+def validate_matrix(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """A finite float64 array of the given shape, for array parameters such as ``init``."""
+    array: NDArray[np.float64] = check_array(
+        value, dtype=np.float64, order="C", copy=True, ensure_2d=False, allow_nd=True, input_name=name
+    )
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}. Got shape {array.shape} instead.")
+    return array

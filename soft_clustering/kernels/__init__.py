@@ -1,0 +1,179 @@
+"""Hot loops: compiled where the extension was built, their NumPy twins of ``reference.py`` elsewhere.
+
+Every kernel takes a block of rows (:class:`soft_clustering.engine.blocks.Block`) and gives statistics that merge over
+blocks, or one result per row. ``compiled`` is the extension module, or None.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import reference
+
+if TYPE_CHECKING:
+    from ..engine.blocks import Block
+
+try:
+    compiled: Any = import_module("soft_clustering.kernels._compiled")
+except ImportError as error:
+    if os.environ.get("SOFT_CLUSTERING_REQUIRE_KERNELS") == "1":
+        raise ImportError(
+            "SOFT_CLUSTERING_REQUIRE_KERNELS=1, but the compiled kernels are missing: install a C compiler and "
+            "reinstall soft-clustering"
+        ) from error
+    compiled = None
+
+SOURCES = ("_compiled.pyx", "gauss.h", "kernels.h", "rules.h", "tile.h")
+
+
+def source_hash() -> str | None:
+    """Hash of the kernel sources beside this file, None where they are not there (installed from a wheel)."""
+    here = Path(__file__).parent
+    if not all((here / name).exists() for name in SOURCES):
+        return None
+    return hashlib.sha256(b"".join((here / name).read_bytes() for name in SOURCES)).hexdigest()[:16]
+
+
+if compiled is not None and source_hash() not in (None, compiled.source_hash):
+    warnings.warn(
+        "the compiled kernels are older than their sources: reinstall soft-clustering (pip install -e .)",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+EMPTY = 1e-280  # summed weights below this have underflowed
+
+
+class CenterStatistics(NamedTuple):
+    """What a block of rows contributes to new centres."""
+
+    weight: NDArray[np.float64]  # (K,) summed weights of the centre update
+    total: NDArray[np.float64]  # (K, d) weighted sum of the rows
+    objective: float
+    worst: float  # the largest objective of one row
+    worst_row: NDArray[np.float64] | None  # (d,) that row, where some weight underflowed: a place to seed anew
+
+    def merge(self, other: CenterStatistics) -> CenterStatistics:
+        """The statistics of both blocks together."""
+        first = self if self.worst >= other.worst else other
+        return CenterStatistics(
+            self.weight + other.weight,
+            self.total + other.total,
+            self.objective + other.objective,
+            first.worst,
+            first.worst_row,
+        )
+
+
+class GaussStatistics(NamedTuple):
+    """What a block of rows contributes to new Gaussian components: moments about the current means."""
+
+    weight: NDArray[np.float64]  # (K,)
+    first: NDArray[np.float64]  # (K, d)
+    second: NDArray[np.float64]  # (K, d, d), or (K, d) for diagonal ones
+    objective: float  # summed log likelihood
+
+    def merge(self, other: GaussStatistics) -> GaussStatistics:
+        """The statistics of both blocks together."""
+        return GaussStatistics(
+            self.weight + other.weight,
+            self.first + other.first,
+            self.second + other.second,
+            self.objective + other.objective,
+        )
+
+
+def _grid(block: Block, K: int, width: int) -> tuple[int, int]:
+    """Number of chunks, a function of the shapes only, and number of threads.
+
+    At most 64 chunks of at least 256 rows, fewer where a chunk's result is large (32 MB for all of them).
+    """
+    work = block.n * block.d * K
+    chunks = max(1, min(64, block.n // 256, max(4, (1 << 22) // max(width, 1))))
+    if work < 100_000 or chunks == 1:
+        return chunks, 1
+    return chunks, min(compiled.max_threads(), _usable_cores(), chunks)
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def center_statistics(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> CenterStatistics:
+    """Statistics for new centres under a membership rule of ``reference.RULES``, one pass over the rows."""
+    if compiled is None:
+        weight, total, objective, worst, at = reference.center_statistics(block, V, rule, *parameters)
+    else:
+        grid = _grid(block, len(V), len(V) * block.d)
+        weight, total, objective, worst, at = compiled.center_statistics(
+            block.rows, V, rule, np.array(parameters), *grid
+        )
+    return CenterStatistics(weight, total, objective, worst, block.row(at) if weight.min() < EMPTY else None)
+
+
+def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[Any]:
+    """Memberships (n, K) under a rule of ``reference.RULES``, in the type of the rows."""
+    if compiled is None:
+        return reference.center_memberships(block, V, rule, *parameters)
+    return compiled.center_memberships(block.rows, V, rule, np.array(parameters), *_grid(block, len(V), 0))
+
+
+def potentials(block: Block, V: NDArray[np.float64], closest: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each candidate in V the weighted sum of min(closest, squared distance)."""
+    if compiled is None:
+        return reference.potentials(block, V, closest)
+    return compiled.potentials(block.rows, V, closest, *_grid(block, len(V), 0))
+
+
+def update_closest(block: Block, V: NDArray[np.float64], closest: NDArray[np.float64]) -> None:
+    """Closest = min(closest, squared distance to V (1, d)), in place."""
+    if compiled is None:
+        reference.update_closest(block, V, closest)
+    else:
+        compiled.update_closest(block.rows, V, closest, *_grid(block, 1, 0))
+
+
+def gauss_statistics(
+    block: Block,
+    means: NDArray[np.float64],
+    factors: NDArray[np.float64] | None,
+    constants: NDArray[np.float64] | None,
+    *,
+    full: bool,
+    memberships: NDArray[np.float64] | None = None,
+) -> GaussStatistics:
+    """Moments about ``means`` under the posterior, or under given memberships (then factors are not needed).
+
+    ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations.
+    """
+    if compiled is None:
+        return GaussStatistics(*reference.gauss_statistics(block, means, factors, constants, full, memberships))
+    K, d = means.shape
+    grid = _grid(block, K * d if full else K, K * d * d if full else K * d)
+    return GaussStatistics(*compiled.gauss_statistics(block.rows, means, factors, constants, full, memberships, *grid))
+
+
+def gauss_memberships(
+    block: Block,
+    means: NDArray[np.float64],
+    factors: NDArray[np.float64],
+    constants: NDArray[np.float64],
+    *,
+    full: bool,
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Posteriors (n, K) in the type of the rows, and the log likelihood of each row."""
+    if compiled is None:
+        return reference.gauss_memberships(block, means, factors, constants, full)
+    K, d = means.shape
+    return compiled.gauss_memberships(
+        block.rows, means, factors, constants, full, *_grid(block, K * d if full else K, 0)
+    )

@@ -1,0 +1,345 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Compiled twins of :mod:`soft_clustering.kernels.reference`; the loops are in ``kernels.h``."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+
+cdef extern from "kernels.h" nogil:
+    ctypedef struct rows_t:
+        int64_t n, d
+        int is_float, index64
+        const void *values
+        const void *indices
+        const void *indptr
+        const double *shift
+        double scale
+        const double *weight
+
+    ctypedef struct prototypes_t:
+        int64_t K
+        const void *V
+        const double *Vt
+        const double *norm
+
+    ctypedef struct gauss_t:
+        int64_t K
+        int full
+        const double *mean
+        const double *factor
+        const double *constant
+
+    ctypedef struct tile_t:
+        pass
+
+    ctypedef struct job_t:
+        const rows_t *x
+        int64_t K, width
+        int gauss
+        double *results
+        void (*chunk)(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept nogil
+        const prototypes_t *v
+        const gauss_t *g
+        int rule
+        const double *parameters
+        const double *given
+        void *out
+        double *row_out
+        double *closest
+
+    int run(const job_t *, int64_t, int)
+    int vector_bytes_c "vector_bytes" (int)
+    int max_threads_c "max_threads" ()
+    void center_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void center_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void potentials_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void closest_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void gauss_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void gauss_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+
+cdef extern from *:
+    """
+    #ifndef SOURCE_HASH
+    #define SOURCE_HASH ""
+    #endif
+    """
+    const char *SOURCE_HASH
+
+source_hash = SOURCE_HASH.decode()
+
+RULES = {"fcm": 0}
+
+
+def vector_bytes(int limit=0):
+    """Width of the vectors in use; ``limit`` caps it (0: what the processor has)."""
+    return vector_bytes_c(limit)
+
+
+def max_threads():
+    """Threads that OpenMP would use (1 where the kernels were built without it)."""
+    return max_threads_c()
+
+
+cdef class Rows:
+    """Rows as the kernels see them: dense or CSR, float or double, with shift, scale and weights."""
+
+    cdef rows_t c
+    cdef object keep
+    cdef readonly object dtype
+
+    def __cinit__(self, X, const double[::1] shift, double scale, weight, indices=None, indptr=None, int64_t d=0):
+        cdef const double[:, ::1] dense64
+        cdef const float[:, ::1] dense32
+        cdef const double[::1] data64, w
+        cdef const float[::1] data32
+        cdef const int32_t[::1] i32, p32
+        cdef const int64_t[::1] i64, p64
+        self.dtype = X.dtype
+        self.keep = (X, shift, weight, indices, indptr)
+        self.c.is_float = X.dtype == np.float32
+        self.c.shift = &shift[0]
+        self.c.scale = scale
+        self.c.weight = NULL
+        self.c.indices = self.c.indptr = NULL
+        self.c.index64 = 0
+        if weight is not None:
+            w = weight
+            self.c.weight = &w[0]
+        if indptr is None:
+            if self.c.is_float:
+                dense32 = X
+                self.c.values = &dense32[0, 0]
+            else:
+                dense64 = X
+                self.c.values = &dense64[0, 0]
+            self.c.n = X.shape[0]
+            self.c.d = X.shape[1]
+            return
+        self.c.n = indptr.shape[0] - 1
+        self.c.d = d
+        if self.c.is_float:
+            data32 = X
+            self.c.values = &data32[0]
+        else:
+            data64 = X
+            self.c.values = &data64[0]
+        if indptr.dtype == np.int64:
+            i64 = indices
+            p64 = indptr
+            self.c.index64 = 1
+            self.c.indices = &i64[0]
+            self.c.indptr = &p64[0]
+        else:
+            i32 = indices
+            p32 = indptr
+            self.c.indices = &i32[0]
+            self.c.indptr = &p32[0]
+
+
+cdef class Prototypes:
+    """Prototypes in the layout that the rows ask for."""
+
+    cdef prototypes_t c
+    cdef object keep
+
+    def __cinit__(self, Rows rows, V):
+        cdef const double[:, ::1] v64, vt
+        cdef const float[:, ::1] v32
+        cdef const double[::1] norm
+        self.c.K = V.shape[0]
+        if rows.c.indptr != NULL:
+            transposed, norms = np.ascontiguousarray(V.T), (V * V).sum(axis=1)
+            self.keep = (transposed, norms)
+            vt = transposed
+            norm = norms
+            self.c.Vt = &vt[0, 0]
+            self.c.norm = &norm[0]
+        else:
+            self.keep = V = np.ascontiguousarray(V, dtype=rows.dtype)
+            if rows.c.is_float:
+                v32 = V
+                self.c.V = &v32[0, 0]
+            else:
+                v64 = V
+                self.c.V = &v64[0, 0]
+
+
+cdef start(job_t *job, int64_t chunks, int threads):
+    cdef int status
+    with nogil:
+        status = run(job, chunks, threads)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+cdef sum_of_chunks(double[:, ::1] parts):
+    """Add the results of the chunks in index order, into the first one."""
+    cdef int64_t c, i
+    for c in range(1, parts.shape[0]):
+        for i in range(parts.shape[1]):
+            parts[0, i] += parts[c, i]
+
+
+def center_statistics(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
+    """(weight (K,), total (K, d), objective, worst row objective, its row)."""
+    cdef job_t job
+    cdef Prototypes prototypes = Prototypes(rows, V)
+    cdef int64_t K = V.shape[0], d = rows.c.d, c, i
+    cdef double worst = -1
+    cdef int64_t at = 0
+    job.x = &rows.c
+    job.K = K
+    job.width = 3 + K + K * d
+    job.gauss = 0
+    job.v = &prototypes.c
+    job.rule = RULES[rule]
+    job.parameters = &parameters[0]
+    job.chunk = &center_statistics_chunk
+    results = np.zeros((chunks, job.width))
+    cdef double[:, ::1] parts = results
+    job.results = &parts[0, 0]
+    start(&job, chunks, threads)
+    for c in range(chunks):
+        if parts[c, 1] > worst:
+            worst = parts[c, 1]
+            at = <int64_t>parts[c, 2]
+    sum_of_chunks(parts)
+    total = results[0, 3 + K:]
+    if rows.c.indptr != NULL:
+        total = np.ascontiguousarray(total.reshape(d, K).T)
+    else:
+        total = total.reshape(K, d)
+    return results[0, 3:3 + K], total, parts[0, 0], worst, at
+
+
+def center_memberships(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
+    """Memberships (n, K) in the type of the rows."""
+    cdef job_t job
+    cdef Prototypes prototypes = Prototypes(rows, V)
+    cdef double[:, ::1] out64
+    cdef float[:, ::1] out32
+    out = np.empty((rows.c.n, V.shape[0]), dtype=rows.dtype)
+    if rows.c.is_float:
+        out32 = out
+        job.out = &out32[0, 0]
+    else:
+        out64 = out
+        job.out = &out64[0, 0]
+    job.x = &rows.c
+    job.K = V.shape[0]
+    job.width = 0
+    job.gauss = 0
+    job.results = NULL
+    job.v = &prototypes.c
+    job.rule = RULES[rule]
+    job.parameters = &parameters[0]
+    job.chunk = &center_memberships_chunk
+    start(&job, chunks, threads)
+    return out
+
+
+def potentials(Rows rows, V, double[::1] closest, int64_t chunks, int threads):
+    """What each candidate would leave of the summed squared distance to the nearest centre, (T,)."""
+    cdef job_t job
+    cdef Prototypes prototypes = Prototypes(rows, V)
+    results = np.zeros((chunks, V.shape[0]))
+    cdef double[:, ::1] parts = results
+    job.x = &rows.c
+    job.K = V.shape[0]
+    job.width = job.K
+    job.gauss = 0
+    job.results = &parts[0, 0]
+    job.v = &prototypes.c
+    job.closest = &closest[0]
+    job.chunk = &potentials_chunk
+    start(&job, chunks, threads)
+    sum_of_chunks(parts)
+    return results[0]
+
+
+def update_closest(Rows rows, V, double[::1] closest, int64_t chunks, int threads):
+    """closest = min(closest, squared distance to the one prototype V), in place."""
+    cdef job_t job
+    cdef Prototypes prototypes = Prototypes(rows, V)
+    job.x = &rows.c
+    job.K = 1
+    job.width = 0
+    job.gauss = 0
+    job.results = NULL
+    job.v = &prototypes.c
+    job.closest = &closest[0]
+    job.chunk = &closest_chunk
+    start(&job, chunks, threads)
+
+
+cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const double[::1] constant, bint full):
+    cdef gauss_t g
+    g.K = mean.shape[0]
+    g.full = full
+    g.mean = &mean[0, 0]
+    g.factor = g.constant = NULL
+    if factor is not None:
+        g.factor = &factor[0]
+    if constant is not None:
+        g.constant = &constant[0]
+    return g
+
+
+def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, bint full, given,
+                     int64_t chunks, int threads):
+    """(weight (K,), first (K, d), second (K, d, d) or (K, d) moments about ``mean``, summed log likelihood)."""
+    cdef job_t job
+    cdef gauss_t g = gauss(mean, None if factor is None else factor.reshape(-1), constant, full)
+    cdef int64_t K = mean.shape[0], d = rows.c.d
+    cdef const double[:, ::1] responsibilities
+    job.x = &rows.c
+    job.K = K
+    job.width = 1 + K + K * d + (K * d * d if full else K * d)
+    job.gauss = 1
+    job.g = &g
+    job.given = NULL
+    if given is not None:
+        responsibilities = given
+        job.given = &responsibilities[0, 0]
+    job.chunk = &gauss_statistics_chunk
+    results = np.zeros((chunks, job.width))
+    cdef double[:, ::1] parts = results
+    job.results = &parts[0, 0]
+    start(&job, chunks, threads)
+    sum_of_chunks(parts)
+    first = results[0, 1 + K:1 + K + K * d].reshape(K, d)
+    second = results[0, 1 + K + K * d:]
+    if not full:
+        return results[0, 1:1 + K], first, second.reshape(K, d), parts[0, 0]
+    second = np.tril(second.reshape(K, d, d))
+    second = second + np.tril(second, -1).transpose(0, 2, 1)
+    return results[0, 1:1 + K], first, second, parts[0, 0]
+
+
+def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, bint full,
+                      int64_t chunks, int threads):
+    """(memberships (n, K) in the type of the rows, log likelihood of each row (n,))."""
+    cdef job_t job
+    cdef gauss_t g = gauss(mean, factor.reshape(-1), constant, full)
+    cdef double[:, ::1] out64
+    cdef float[:, ::1] out32
+    cdef double[::1] row
+    out = np.empty((rows.c.n, mean.shape[0]), dtype=rows.dtype)
+    likelihood = np.empty(rows.c.n)
+    if rows.c.is_float:
+        out32 = out
+        job.out = &out32[0, 0]
+    else:
+        out64 = out
+        job.out = &out64[0, 0]
+    row = likelihood
+    job.row_out = &row[0]
+    job.x = &rows.c
+    job.K = mean.shape[0]
+    job.width = 0
+    job.gauss = 1
+    job.results = NULL
+    job.g = &g
+    job.chunk = &gauss_memberships_chunk
+    start(&job, chunks, threads)
+    return out, likelihood

@@ -1,0 +1,417 @@
+/* The compiled kernels: what a tile is, the instantiations per type and vector width, and the loops over chunks.
+
+   Rows are split into chunks whose number does not depend on the number of threads; a thread owns a chunk and works
+   through it tile by tile; the results of the chunks are added in index order. The sums are therefore bitwise the
+   same for any number of threads. */
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#define TILE 64
+#define STRIP 256
+#define WEIGHTS 0
+#define MEMBERSHIPS 1
+
+#if defined(__GNUC__)
+#define ALIGNED __attribute__((aligned(64)))
+#define INLINE inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define ALIGNED __declspec(align(64))
+#define INLINE __forceinline
+#else
+#define ALIGNED
+#define INLINE inline
+#endif
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define HAS_WIDE 1
+#else
+#define HAS_WIDE 0
+#endif
+
+typedef struct {
+    int64_t n, d;
+    int is_float, index64;
+    const void *values;   /* (n, d) row-major, or the data of a CSR matrix */
+    const void *indices, *indptr; /* NULL for dense rows */
+    const double *shift;  /* z = (x - shift) * scale */
+    double scale;
+    const double *weight; /* NULL: all one */
+} rows_t;
+
+typedef struct {
+    int64_t K;
+    const void *V;      /* (K, d) in the type of the rows */
+    const double *Vt;   /* (d, K), CSR rows only */
+    const double *norm; /* (K,) squared norms, CSR rows only */
+} prototypes_t;
+
+typedef struct {
+    int64_t K;
+    int full;               /* factor is (K, d, d) lower triangular, else (K, d) */
+    const double *mean;     /* (K, d) */
+    const double *factor;   /* NULL where memberships are given */
+    const double *constant; /* (K,) log weight + log determinant of the factor - d/2 log(2 pi) */
+} gauss_t;
+
+typedef struct {
+    void *T;      /* the tile, [feature][row] */
+    double *D;    /* [prototype][row]: distances, then memberships or weights */
+    double *E;    /* scratch, as D */
+    void *narrow; /* scratch: D in float, or centred and weighted tiles */
+} tile_t;
+
+static INLINE int64_t csr_at(const void *array, int index64, int64_t i)
+{
+    return index64 ? ((const int64_t *)array)[i] : (int64_t)((const int32_t *)array)[i];
+}
+
+static INLINE double csr_value(double x, double scale)
+{
+    const double z = x * scale;
+    return z < 1e100 ? (z > -1e100 ? z : -1e100) : 1e100;
+}
+
+/* Instantiations: {double, float} x {16, 32 bytes}; one lane where the compiler has no vector types. */
+#if defined(__GNUC__)
+#define NARROW 16
+#else
+#define NARROW sizeof(REAL)
+#endif
+
+#define TARGET
+#define BYTES NARROW
+#define REAL float
+#define NAME(x) x##_f32_narrow
+#include "tile.h"
+#undef REAL
+#undef NAME
+#define REAL double
+#define NAME(x) x##_f64_narrow
+#include "tile.h"
+#undef NAME
+#define NAME(x) x##_narrow
+#define DNAME(x) x##_f64_narrow
+#include "rules.h"
+#include "gauss.h"
+#undef NAME
+#undef DNAME
+#undef REAL
+#undef BYTES
+#undef TARGET
+
+#if HAS_WIDE
+#define TARGET __attribute__((target("avx2,fma")))
+#define BYTES 32
+#define REAL float
+#define NAME(x) x##_f32_wide
+#include "tile.h"
+#undef REAL
+#undef NAME
+#define REAL double
+#define NAME(x) x##_f64_wide
+#include "tile.h"
+#undef NAME
+#define NAME(x) x##_wide
+#define DNAME(x) x##_f64_wide
+#include "rules.h"
+#include "gauss.h"
+#undef NAME
+#undef DNAME
+#undef REAL
+#undef BYTES
+#undef TARGET
+#endif
+
+/* One table per vector width, one entry per step; distances and totals by [CSR][float]. */
+typedef void (*rule_t)(tile_t *, int64_t, const double *, int, double *);
+
+typedef struct {
+    void (*distances[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *);
+    void (*totals[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *, double *);
+    rule_t rules[1];
+    void (*log_densities)(const rows_t *, int64_t, int64_t, const gauss_t *, tile_t *);
+    void (*load_double)(const rows_t *, int64_t, int64_t, double *);
+    void (*posteriors)(tile_t *, int64_t, double *);
+    void (*moments)(const gauss_t *, int64_t, tile_t *, double *, double *, double *);
+} steps_t;
+
+static const steps_t steps_narrow = {
+    {{dense_distances_f64_narrow, dense_distances_f32_narrow}, {sparse_distances_f64_narrow, sparse_distances_f32_narrow}},
+    {{dense_totals_f64_narrow, dense_totals_f32_narrow}, {sparse_totals_f64_narrow, sparse_totals_f32_narrow}},
+    {rule_fcm_narrow}, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
+#if HAS_WIDE
+static const steps_t steps_wide = {
+    {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
+    {{dense_totals_f64_wide, dense_totals_f32_wide}, {sparse_totals_f64_wide, sparse_totals_f32_wide}},
+    {rule_fcm_wide}, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
+#endif
+
+static int use_wide = -1;
+
+/* Bytes of the vectors in use; `limit` (0: none) caps it, for tests of the baseline code. */
+static int vector_bytes(int limit)
+{
+#if HAS_WIDE
+    __builtin_cpu_init();
+    use_wide = (limit == 0 || limit >= 32) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    (void)limit;
+    use_wide = 0;
+#endif
+#if defined(__GNUC__)
+    return use_wide ? 32 : 16;
+#else
+    return 8;
+#endif
+}
+
+static const steps_t *steps(void)
+{
+    if (use_wide < 0)
+        vector_bytes(0);
+#if HAS_WIDE
+    if (use_wide)
+        return &steps_wide;
+#endif
+    return &steps_narrow;
+}
+
+static int max_threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+/* Scratch of one thread. `wide` asks for the two (d, TILE) buffers of the Gaussian steps. */
+static size_t tile_bytes(const rows_t *x, int64_t K, int gauss)
+{
+    const int64_t d = gauss || x->d < STRIP ? x->d : STRIP;
+    return sizeof(double) * TILE * (size_t)(d + 2 * K + (gauss ? 2 * d : K)) + 64;
+}
+
+static tile_t tile_in(void *memory, const rows_t *x, int64_t K, int gauss)
+{
+    const int64_t d = gauss || x->d < STRIP ? x->d : STRIP;
+    double *p = (double *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
+    tile_t t;
+    t.T = p;
+    t.D = p + d * TILE;
+    t.E = t.D + K * TILE;
+    t.narrow = t.E + K * TILE;
+    return t;
+}
+
+typedef struct job_s {
+    const rows_t *x;
+    int64_t K, width; /* width: doubles in the result of one chunk */
+    int gauss;
+    double *results;  /* (chunks, width), zeroed; NULL where a chunk has none */
+    void (*chunk)(const struct job_s *, tile_t *, int64_t lo, int64_t hi, double *result);
+    const prototypes_t *v;
+    const gauss_t *g;
+    int rule;
+    const double *parameters;
+    const double *given;     /* (n, K) memberships to use in place of the densities */
+    void *out;               /* (n, K) memberships in the type of the rows */
+    double *row_out;         /* (n,) */
+    double *closest;         /* (n,) */
+} job_t;
+
+static int64_t chunk_edge(int64_t n, int64_t chunks, int64_t c)
+{
+    const int64_t tiles = (n + TILE - 1) / TILE, edge = tiles * c / chunks * TILE;
+    return edge < n ? edge : n;
+}
+
+/* Run job->chunk over all chunks; 0, or -1 where memory ran out. */
+static int run(const job_t *job, int64_t chunks, int threads)
+{
+    const size_t bytes = tile_bytes(job->x, job->K, job->gauss);
+    int failed = 0;
+    if (threads < 2) {
+        void *memory = malloc(bytes);
+        if (!memory)
+            return -1;
+        tile_t t = tile_in(memory, job->x, job->K, job->gauss);
+        for (int64_t c = 0; c < chunks; c++)
+            job->chunk(job, &t, chunk_edge(job->x->n, chunks, c), chunk_edge(job->x->n, chunks, c + 1),
+                       job->results + c * job->width);
+        free(memory);
+        return 0;
+    }
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+#endif
+    {
+        void *memory = malloc(bytes);
+        tile_t t = tile_in(memory, job->x, job->K, job->gauss);
+        int64_t c;
+        if (!memory)
+            failed = 1;
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 1)
+#endif
+        for (c = 0; c < chunks; c++)
+            if (memory)
+                job->chunk(job, &t, chunk_edge(job->x->n, chunks, c), chunk_edge(job->x->n, chunks, c + 1),
+                           job->results + c * job->width);
+        free(memory);
+    }
+    return failed ? -1 : 0;
+}
+
+/* weights *= sample weights; the rows that only fill up the tile get 0 */
+static void weigh(double *W, int64_t K, const rows_t *x, int64_t first, int64_t count)
+{
+    if (x->weight)
+        for (int64_t k = 0; k < K; k++)
+            for (int64_t r = 0; r < count; r++)
+                W[k * TILE + r] *= x->weight[first + r];
+    if (count < TILE)
+        for (int64_t k = 0; k < K; k++)
+            memset(W + k * TILE + count, 0, sizeof(double) * (size_t)(TILE - count));
+}
+
+#define FOR_TILES                                                                                                      \
+    for (int64_t first = lo, count = hi - lo < TILE ? hi - lo : TILE; first < hi;                                      \
+         first += TILE, count = hi - first < TILE ? hi - first : TILE)
+
+#define DISTANCES(job) steps()->distances[(job)->x->indptr != NULL][(job)->x->is_float]
+
+/* Result: objective, worst row objective, its row, weight (K), total (K, d) [CSR: (d, K)]. */
+static void center_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const rows_t *x = job->x;
+    const steps_t *s = steps();
+    const int64_t K = job->K;
+    double *weight = result + 3, *total = weight + K;
+    ALIGNED double row[TILE];
+    result[1] = -1;
+    FOR_TILES
+    {
+        s->distances[x->indptr != NULL][x->is_float](x, first, count, job->v, t);
+        s->rules[job->rule](t, K, job->parameters, WEIGHTS, row);
+        for (int64_t r = 0; r < count; r++) {
+            if (row[r] > result[1]) {
+                result[1] = row[r];
+                result[2] = (double)(first + r);
+            }
+            result[0] += x->weight ? x->weight[first + r] * row[r] : row[r];
+        }
+        weigh(t->D, K, x, first, count);
+        for (int64_t k = 0; k < K; k++) {
+            double sum = 0;
+            for (int r = 0; r < TILE; r++)
+                sum += t->D[k * TILE + r];
+            weight[k] += sum;
+        }
+        s->totals[x->indptr != NULL][x->is_float](x, first, count, job->v, t, total);
+    }
+}
+
+/* t->D (prototype by row) into the (n, K) result */
+static void store(const job_t *job, const tile_t *t, int64_t first, int64_t count)
+{
+    const int64_t K = job->K;
+    if (job->x->is_float) {
+        float *out = (float *)job->out + first * K;
+        for (int64_t r = 0; r < count; r++)
+            for (int64_t k = 0; k < K; k++)
+                out[r * K + k] = (float)t->D[k * TILE + r];
+    } else {
+        double *out = (double *)job->out + first * K;
+        for (int64_t r = 0; r < count; r++)
+            for (int64_t k = 0; k < K; k++)
+                out[r * K + k] = t->D[k * TILE + r];
+    }
+}
+
+static void center_memberships_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    ALIGNED double row[TILE];
+    (void)result;
+    FOR_TILES
+    {
+        DISTANCES(job)(job->x, first, count, job->v, t);
+        steps()->rules[job->rule](t, job->K, job->parameters, MEMBERSHIPS, row);
+        store(job, t, first, count);
+    }
+}
+
+/* Result (K,): the potential sum_i w_i min(closest_i, D_ik) that each candidate would leave. */
+static void potentials_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    FOR_TILES
+    {
+        DISTANCES(job)(job->x, first, count, job->v, t);
+        for (int64_t k = 0; k < job->K; k++) {
+            double sum = 0;
+            for (int64_t r = 0; r < count; r++) {
+                const double D = t->D[k * TILE + r], near = D < job->closest[first + r] ? D : job->closest[first + r];
+                sum += job->x->weight ? near * job->x->weight[first + r] : near;
+            }
+            result[k] += sum;
+        }
+    }
+}
+
+/* closest_i = min(closest_i, D_i) for one prototype. */
+static void closest_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    (void)result;
+    FOR_TILES
+    {
+        DISTANCES(job)(job->x, first, count, job->v, t);
+        for (int64_t r = 0; r < count; r++)
+            if (t->D[r] < job->closest[first + r])
+                job->closest[first + r] = t->D[r];
+    }
+}
+
+/* Result: log likelihood, weight (K), first (K, d), second (K, d, d) or (K, d) moments about the means. */
+static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const rows_t *x = job->x;
+    const steps_t *s = steps();
+    const int64_t K = job->K;
+    double *weight = result + 1, *moment = weight + K;
+    ALIGNED double row[TILE];
+    FOR_TILES
+    {
+        if (job->given) {
+            s->load_double(x, first, count, (double *)t->T);
+            for (int64_t k = 0; k < K; k++)
+                for (int64_t r = 0; r < count; r++)
+                    t->D[k * TILE + r] = job->given[(first + r) * K + k];
+        } else {
+            s->log_densities(x, first, count, job->g, t);
+            s->posteriors(t, K, row);
+            for (int64_t r = 0; r < count; r++)
+                result[0] += x->weight ? x->weight[first + r] * row[r] : row[r];
+        }
+        weigh(t->D, K, x, first, count);
+        s->moments(job->g, x->d, t, weight, moment, moment + K * x->d);
+    }
+}
+
+static void gauss_memberships_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    ALIGNED double row[TILE];
+    (void)result;
+    FOR_TILES
+    {
+        steps()->log_densities(job->x, first, count, job->g, t);
+        steps()->posteriors(t, job->K, row);
+        memcpy(job->row_out + first, row, sizeof(double) * (size_t)count);
+        store(job, t, first, count);
+    }
+}

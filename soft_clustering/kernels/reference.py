@@ -1,0 +1,165 @@
+"""The kernels in NumPy: readable, the oracle of the compiled ones, and what runs where those were not built.
+
+A membership rule turns squared distances (rows, K) into memberships, into the weights of the centre update, and into
+the objective of each row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+if TYPE_CHECKING:
+    from ..engine.blocks import Block
+
+Array = NDArray[np.float64]
+Rule = Callable[..., tuple[Array, Array, Array]]
+
+
+def squared_distances(Z: Any, V: Array) -> Array:
+    """Squared Euclidean distances (rows, K), by direct differences; CSR rows by the expanded form.
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]))
+    array([[ 0.],
+           [25.]])
+    """
+    if not sparse.issparse(Z):
+        return np.stack([np.einsum("ij,ij->i", Z - v, Z - v) for v in V], axis=1)
+    z2 = np.asarray(Z.multiply(Z).sum(axis=1)).reshape(-1, 1)
+    v2 = (V * V).sum(axis=1)
+    D = np.asarray(z2 + v2 - 2 * (Z @ V.T))
+    for i, k in np.argwhere(1e3 * np.finfo(float).eps * (z2 + v2) > D):
+        difference = Z[[i]].toarray()[0] - V[k]
+        D[i, k] = difference @ difference
+    return D
+
+
+def fcm_rule(D: Array, m: float) -> tuple[Array, Array, Array]:
+    """Fuzzy c-means: u_ik proportional to D_ik^(-1/(m-1)), never forming an unbounded number.
+
+    Examples
+    --------
+    >>> memberships, weights, objective = fcm_rule(np.array([[1.0, 3.0], [0.0, 2.0]]), 2.0)
+    >>> memberships
+    array([[0.75, 0.25],
+           [1.  , 0.  ]])
+    >>> objective
+    array([0.75, 0.  ])
+    """
+    low = D.min(axis=1, keepdims=True)
+    q = np.divide(low, D, out=np.ones_like(D), where=low < D)
+    # q ** p underflows quietly: a far prototype has membership 0
+    with np.errstate(under="ignore"):
+        ratio = q ** (1 / (m - 1))
+    s = ratio.sum(axis=1, keepdims=True)
+    shrink = s ** (1 - m)
+    U = ratio / s
+    return U, U * q * shrink, (low * shrink)[:, 0]
+
+
+RULES: dict[str, Rule] = {"fcm": fcm_rule}
+
+
+def center_statistics(block: Block, V: Array, rule: str, *parameters: float) -> tuple[Array, Array, float, float, int]:
+    """(weight, total, objective, worst row objective, its row); see ``kernels.center_statistics``."""
+    weight, total = np.zeros(len(V)), np.zeros_like(V)
+    objective, worst, at = 0.0, -1.0, 0
+    for lo, Z, w in block.pieces():
+        _, W, J = RULES[rule](squared_distances(Z, V), *parameters)
+        W *= w[:, None]
+        weight += W.sum(axis=0)
+        total += (Z.T @ W).T
+        objective += float(w @ J)
+        if J.max() > worst:
+            worst, at = float(J.max()), lo + int(J.argmax())
+    return weight, total, objective, worst, at
+
+
+def center_memberships(block: Block, V: Array, rule: str, *parameters: float) -> NDArray[Any]:
+    """Memberships (n, K); see ``kernels.center_memberships``."""
+    U = np.empty((block.n, len(V)), dtype=block.X.dtype)
+    for lo, Z, _ in block.pieces():
+        U[lo : lo + Z.shape[0]] = RULES[rule](squared_distances(Z, V), *parameters)[0]
+    return U
+
+
+def potentials(block: Block, V: Array, closest: Array) -> Array:
+    """Weighted sum of min(closest, D) per candidate; see ``kernels.potentials``."""
+    left = np.zeros(len(V))
+    for lo, Z, w in block.pieces():
+        left += w @ np.minimum(squared_distances(Z, V), closest[lo : lo + Z.shape[0], None])
+    return left
+
+
+def update_closest(block: Block, V: Array, closest: Array) -> None:
+    """Closest = min(closest, D), in place; see ``kernels.update_closest``."""
+    for lo, Z, _ in block.pieces():
+        piece = closest[lo : lo + Z.shape[0]]
+        np.minimum(piece, squared_distances(Z, V)[:, 0], out=piece)
+
+
+def log_densities(Z: Array, means: Array, factors: Array, constants: Array, full: bool) -> Array:
+    """log(weight_k N(z | k)) (rows, K), from inverse Cholesky factors or inverse standard deviations."""
+    D = np.empty((len(Z), len(means)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for k, (mean, factor) in enumerate(zip(means, factors, strict=True)):
+            Y = (Z - mean) @ factor.T if full else (Z - mean) * factor
+            D[:, k] = constants[k] - 0.5 * np.einsum("ij,ij->i", Y, Y)
+    # a density too small for its logarithm to be a number still has to compare
+    return np.where(D > -1e300, D, -1e300)
+
+
+def posteriors(D: Array) -> tuple[Array, Array]:
+    """Softmax of each row of log densities, and the log of its normaliser.
+
+    Examples
+    --------
+    >>> posteriors(np.log([[0.3, 0.1]]))
+    (array([[0.75, 0.25]]), array([-0.91629073]))
+    """
+    top = D.max(axis=1, keepdims=True)
+    with np.errstate(under="ignore"):
+        R = np.exp(D - top)
+    s = R.sum(axis=1, keepdims=True)
+    return R / s, (top + np.log(s))[:, 0]
+
+
+def gauss_statistics(
+    block: Block, means: Array, factors: Array | None, constants: Array | None, full: bool, memberships: Array | None
+) -> tuple[Array, Array, Array, float]:
+    """Moments about the means; see ``kernels.gauss_statistics``."""
+    K, d = means.shape
+    weight, first = np.zeros(K), np.zeros((K, d))
+    second = np.zeros((K, d, d) if full else (K, d))
+    likelihood = 0.0
+    for lo, Z, w in block.pieces():
+        if memberships is None:
+            assert factors is not None and constants is not None
+            R, rows = posteriors(log_densities(Z, means, factors, constants, full))
+            likelihood += float(w @ rows)
+        else:
+            R = memberships[lo : lo + len(Z)]
+        for k in range(K):
+            r, C = R[:, k] * w, Z - means[k]
+            weight[k] += r.sum()
+            first[k] += r @ C
+            second[k] += (C.T * r) @ C if full else r @ (C * C)
+    return weight, first, second, likelihood
+
+
+def gauss_memberships(
+    block: Block, means: Array, factors: Array, constants: Array, full: bool
+) -> tuple[NDArray[Any], Array]:
+    """Posteriors and log likelihoods; see ``kernels.gauss_memberships``."""
+    U, likelihood = np.empty((block.n, len(means)), dtype=block.X.dtype), np.empty(block.n)
+    for lo, Z, _ in block.pieces():
+        U[lo : lo + len(Z)], likelihood[lo : lo + len(Z)] = posteriors(
+            log_densities(Z, means, factors, constants, full)
+        )
+    return U, likelihood

@@ -1,0 +1,182 @@
+/* Membership rules and Gaussian densities on a tile of doubles. Included once per vector width.
+
+   A rule gets the squared distances t->D [prototype][row] and overwrites them with memberships (want == MEMBERSHIPS)
+   or with the weights of the centre update (want == WEIGHTS); row[r] becomes the row's part of the objective. */
+
+#define LANES ((int)(BYTES / sizeof(double)))
+
+#if defined(__GNUC__)
+typedef double NAME(dvec) __attribute__((vector_size(BYTES), aligned(BYTES), may_alias));
+typedef int64_t NAME(ivec) __attribute__((vector_size(BYTES), aligned(BYTES), may_alias));
+typedef uint64_t NAME(uvec) __attribute__((vector_size(BYTES), aligned(BYTES), may_alias));
+#define VEC NAME(dvec)
+#define BITS NAME(ivec)
+#define UBITS NAME(uvec)
+#define SPLAT(x) ((x) - (VEC){0})
+#define ISPLAT(x) ((x) - (BITS){0})
+#define PICK(mask, a, b) ((VEC)(((mask) & (BITS)(a)) | (~(mask) & (BITS)(b))))
+
+/* Polynomials from tools/fit_polynomials.py. Arguments: log of a normal positive number; exp of a number <= 0,
+   0 below -708. */
+static INLINE TARGET VEC NAME(log_vec)(VEC x)
+{
+    const BITS bits = (BITS)x;
+    /* the exponent as a double without an integer conversion: 2^52 + e, less 2^52 */
+    VEC e = (VEC)((BITS)((UBITS)bits >> 52) | ISPLAT((int64_t)0x4330000000000000)) - SPLAT(4503599627371519.0);
+    VEC y = (VEC)((bits & ISPLAT((int64_t)0x000fffffffffffff)) | ISPLAT((int64_t)0x3ff0000000000000));
+    const BITS big = y > SPLAT(1.4142135623730951);
+    y = PICK(big, y * SPLAT(0.5), y);
+    e = PICK(big, e + SPLAT(1.0), e);
+    const VEC f = (y - SPLAT(1.0)) / (y + SPLAT(1.0)), s = f * f;
+    VEC q = SPLAT(0x1.2f056439a3178p-3);
+    q = q * s + SPLAT(0x1.39a1baa3e6145p-3);
+    q = q * s + SPLAT(0x1.74663ee942b9fp-3);
+    q = q * s + SPLAT(0x1.c71c52095884ap-3);
+    q = q * s + SPLAT(0x1.24924941f12b8p-2);
+    q = q * s + SPLAT(0x1.999999997fdb7p-2);
+    q = q * s + SPLAT(0x1.5555555555592p-1);
+    return e * SPLAT(0x1.62e42fefa0000p-1) + (f * SPLAT(2.0) + (f * s * q + e * SPLAT(0x1.cf79abc9e3b3ap-40)));
+}
+
+static INLINE TARGET VEC NAME(exp_vec)(VEC x)
+{
+    const BITS low = x < SPLAT(-708.0);
+    x = PICK(low, SPLAT(-708.0), x);
+    const VEC magic = SPLAT(6755399441055744.0); /* 1.5 * 2^52 rounds to the nearest integer */
+    const VEC shifted = x * SPLAT(0x1.71547652b82fep+0) + magic;
+    const VEC n = shifted - magic;
+    const VEC r = (x - n * SPLAT(0x1.62e42fefa0000p-1)) - n * SPLAT(0x1.cf79abc9e3b3ap-40);
+    VEC p = SPLAT(0x1.af631f402c5cfp-26);
+    p = p * r + SPLAT(0x1.28917d34580fcp-22);
+    p = p * r + SPLAT(0x1.71ddf6ba1128dp-19);
+    p = p * r + SPLAT(0x1.a019b913f6417p-16);
+    p = p * r + SPLAT(0x1.a01a01b00a041p-13);
+    p = p * r + SPLAT(0x1.6c16c1788a205p-10);
+    p = p * r + SPLAT(0x1.111111110f808p-7);
+    p = p * r + SPLAT(0x1.5555555553d67p-5);
+    p = p * r + SPLAT(0x1.5555555555558p-3);
+    p = p * r + SPLAT(0x1.0000000000001p-1);
+    p = SPLAT(1.0) + (r + r * r * p);
+    const BITS exponent = ((BITS)shifted << 52) + ISPLAT((int64_t)0x3ff0000000000000);
+    return PICK(low, SPLAT(0.0), p * (VEC)exponent);
+}
+
+static TARGET void NAME(log_tile)(const double *x, double *out)
+{
+    for (int r = 0; r < TILE; r += LANES)
+        *(VEC *)(out + r) = NAME(log_vec)(*(const VEC *)(x + r));
+}
+
+static TARGET void NAME(exp_tile)(const double *x, double *out)
+{
+    for (int r = 0; r < TILE; r += LANES)
+        *(VEC *)(out + r) = NAME(exp_vec)(*(const VEC *)(x + r));
+}
+#undef VEC
+#undef BITS
+#undef UBITS
+#undef SPLAT
+#undef ISPLAT
+#undef PICK
+#else
+static void NAME(log_tile)(const double *x, double *out)
+{
+    for (int r = 0; r < TILE; r++)
+        out[r] = log(x[r]);
+}
+
+static void NAME(exp_tile)(const double *x, double *out)
+{
+    for (int r = 0; r < TILE; r++)
+        out[r] = x[r] < -708.0 ? 0.0 : exp(x[r]);
+}
+#endif
+
+/* Fuzzy c-means, parameters {m}. With q = dmin / D, ratio = q^(1/(m-1)) and s = sum of the ratios:
+   u = ratio / s, u^m = u q s^(1-m), row objective dmin s^(1-m). */
+static TARGET void NAME(rule_fcm)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
+{
+    const double m = parameters[0], power = 1.0 / (m - 1.0);
+    ALIGNED double low[TILE], sum[TILE], shrink[TILE];
+    double *D = t->D, *Q = t->E;
+    memcpy(low, D, sizeof low);
+    memset(sum, 0, sizeof sum);
+    for (int64_t k = 1; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            low[r] = D[k * TILE + r] < low[r] ? D[k * TILE + r] : low[r];
+    if (m == 2.0) {
+        for (int64_t k = 0; k < K; k++)
+            for (int r = 0; r < TILE; r++) {
+                const double q = D[k * TILE + r] > low[r] ? low[r] / D[k * TILE + r] : 1.0;
+                D[k * TILE + r] = q;
+                sum[r] += q;
+            }
+        for (int r = 0; r < TILE; r++) {
+            sum[r] = 1.0 / sum[r];
+            row[r] = low[r] * sum[r];
+        }
+        for (int64_t k = 0; k < K; k++)
+            for (int r = 0; r < TILE; r++) {
+                const double u = D[k * TILE + r] * sum[r];
+                D[k * TILE + r] = want == MEMBERSHIPS ? u : u * u;
+            }
+        return;
+    }
+    for (int64_t k = 0; k < K; k++) {
+        double *d = D + k * TILE, *q = Q + k * TILE;
+        for (int r = 0; r < TILE; r++) {
+            q[r] = d[r] > low[r] ? low[r] / d[r] : 1.0;
+            d[r] = q[r] > 1e-300 ? q[r] : 1e-300;
+        }
+        NAME(log_tile)(d, d);
+        for (int r = 0; r < TILE; r++)
+            d[r] *= power;
+        NAME(exp_tile)(d, d);
+        for (int r = 0; r < TILE; r++) {
+            d[r] = q[r] > 1e-300 ? d[r] : 0.0;
+            sum[r] += d[r];
+        }
+    }
+    NAME(log_tile)(sum, shrink);
+    for (int r = 0; r < TILE; r++)
+        shrink[r] *= 1.0 - m;
+    NAME(exp_tile)(shrink, shrink);
+    for (int r = 0; r < TILE; r++) {
+        row[r] = low[r] * shrink[r];
+        sum[r] = 1.0 / sum[r];
+        shrink[r] *= sum[r];
+    }
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            D[k * TILE + r] *= want == MEMBERSHIPS ? sum[r] : Q[k * TILE + r] * shrink[r];
+}
+
+/* Log densities in t->D to posteriors; row[r] becomes the log likelihood of the row. */
+static TARGET void NAME(posteriors)(tile_t *t, int64_t K, double *row)
+{
+    ALIGNED double top[TILE], sum[TILE];
+    double *D = t->D;
+    memcpy(top, D, sizeof top);
+    memset(sum, 0, sizeof sum);
+    for (int64_t k = 1; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            top[r] = D[k * TILE + r] > top[r] ? D[k * TILE + r] : top[r];
+    for (int64_t k = 0; k < K; k++) {
+        double *d = D + k * TILE;
+        for (int r = 0; r < TILE; r++)
+            d[r] -= top[r];
+        NAME(exp_tile)(d, d);
+        for (int r = 0; r < TILE; r++)
+            sum[r] += d[r];
+    }
+    NAME(log_tile)(sum, row);
+    for (int r = 0; r < TILE; r++) {
+        row[r] += top[r];
+        sum[r] = 1.0 / sum[r];
+    }
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            D[k * TILE + r] *= sum[r];
+}
+
+#undef LANES

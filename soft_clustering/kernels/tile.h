@@ -1,0 +1,244 @@
+/* Work on one tile of TILE rows, the rows being the lanes of the vectors.
+
+   Included once per (REAL, BYTES): the arithmetic type of the distances and the width of a vector. Needs
+   REAL, BYTES, TARGET and NAME(x) to be defined. A tile buffer is laid out [feature or prototype][row]. */
+
+#define LANES ((int)(BYTES / sizeof(REAL)))
+#if defined(__GNUC__)
+typedef REAL NAME(vec) __attribute__((vector_size(BYTES), aligned(BYTES), may_alias));
+#define VEC NAME(vec)
+#define SPLAT(x) ((x) - (VEC){0})
+#else
+#define VEC REAL
+#define SPLAT(x) (x)
+#endif
+#define LOAD(p) (*(const VEC *)(p))
+#define ZERO ((VEC)SPLAT((REAL)0))
+
+/* Features j0 .. j0+jn of the rows first .. first+count, centred and scaled; the last row fills up the tile. */
+static TARGET void NAME(load)(const rows_t *x, int64_t first, int64_t count, int64_t j0, int64_t jn, REAL *T)
+{
+    const REAL *base = (const REAL *)x->values + first * x->d + j0;
+    const REAL scale = (REAL)x->scale, most = (REAL)(sizeof(REAL) == 4 ? 1e15 : 1e100);
+    if (count == TILE) {
+        for (int64_t r = 0; r < TILE; r += 4) {
+            const REAL *a = base + r * x->d, *b = a + x->d, *c = b + x->d, *e = c + x->d;
+            REAL *t = T + r;
+            for (int64_t j = 0; j < jn; j++, t += TILE) {
+                t[0] = a[j];
+                t[1] = b[j];
+                t[2] = c[j];
+                t[3] = e[j];
+            }
+        }
+    } else {
+        for (int64_t r = 0; r < TILE; r++) {
+            const REAL *row = base + (r < count ? r : count - 1) * x->d;
+            for (int64_t j = 0; j < jn; j++)
+                T[j * TILE + r] = row[j];
+        }
+    }
+    for (int64_t j = 0; j < jn; j++) {
+        const REAL shift = (REAL)x->shift[j0 + j];
+        REAL *t = T + j * TILE;
+        for (int r = 0; r < TILE; r++) {
+            REAL z = (t[r] - shift) * scale;
+            z = z < most ? z : most;
+            t[r] = z > -most ? z : -most;
+        }
+    }
+}
+
+/* D[b][r] (+)= sum_j (T[j][r] - V[b][j])^2 for KB prototypes. */
+static INLINE TARGET void NAME(distance_block)(const REAL *T, int64_t jn, const REAL *V, int64_t ld, const int KB,
+                                               REAL *D, int more)
+{
+    for (int r = 0; r < TILE; r += 2 * LANES) {
+        VEC a[4], b[4];
+        for (int k = 0; k < KB; k++) {
+            a[k] = b[k] = ZERO;
+            if (more) {
+                a[k] = LOAD(D + k * TILE + r);
+                b[k] = LOAD(D + k * TILE + r + LANES);
+            }
+        }
+        for (int64_t j = 0; j < jn; j++) {
+            const VEC x = LOAD(T + j * TILE + r), y = LOAD(T + j * TILE + r + LANES);
+            for (int k = 0; k < KB; k++) {
+                const VEC v = SPLAT(V[k * ld + j]), p = x - v, q = y - v;
+                a[k] += p * p;
+                b[k] += q * q;
+            }
+        }
+        for (int k = 0; k < KB; k++) {
+            *(VEC *)(D + k * TILE + r) = a[k];
+            *(VEC *)(D + k * TILE + r + LANES) = b[k];
+        }
+    }
+}
+
+static TARGET void NAME(strip_distances)(const REAL *T, int64_t jn, const REAL *V, int64_t ld, int64_t K, REAL *D,
+                                         int more)
+{
+    int64_t k = 0;
+    for (; k + 4 <= K; k += 4)
+        NAME(distance_block)(T, jn, V + k * ld, ld, 4, D + k * TILE, more);
+    if (K - k == 3)
+        NAME(distance_block)(T, jn, V + k * ld, ld, 3, D + k * TILE, more);
+    else if (K - k == 2)
+        NAME(distance_block)(T, jn, V + k * ld, ld, 2, D + k * TILE, more);
+    else if (K - k == 1)
+        NAME(distance_block)(T, jn, V + k * ld, ld, 1, D + k * TILE, more);
+}
+
+/* out[a * ld + b] += sum_r A[a][r] B[b][r] for NA x NB pairs of tile rows. */
+static INLINE TARGET void NAME(dot_block)(const REAL *A, const int NA, const REAL *B, const int NB, double *out,
+                                          int64_t ld)
+{
+    VEC s[4][3];
+    for (int a = 0; a < NA; a++)
+        for (int b = 0; b < NB; b++)
+            s[a][b] = ZERO;
+    for (int r = 0; r < TILE; r += LANES) {
+        VEC y[3];
+        for (int b = 0; b < NB; b++)
+            y[b] = LOAD(B + b * TILE + r);
+        for (int a = 0; a < NA; a++) {
+            const VEC x = LOAD(A + a * TILE + r);
+            for (int b = 0; b < NB; b++)
+                s[a][b] += x * y[b];
+        }
+    }
+    for (int a = 0; a < NA; a++)
+        for (int b = 0; b < NB; b++) {
+            REAL lane[BYTES / sizeof(REAL)];
+            memcpy(lane, &s[a][b], BYTES);
+            double total = 0;
+            for (int l = 0; l < LANES; l++)
+                total += (double)lane[l];
+            out[a * ld + b] += total;
+        }
+}
+
+static INLINE TARGET void NAME(dot_rows)(const REAL *A, const int NA, const REAL *B, int64_t nb, double *out, int64_t ld)
+{
+    int64_t b = 0;
+    for (; b + 3 <= nb; b += 3)
+        NAME(dot_block)(A, NA, B + b * TILE, 3, out + b, ld);
+    if (nb - b == 2)
+        NAME(dot_block)(A, NA, B + b * TILE, 2, out + b, ld);
+    else if (nb - b == 1)
+        NAME(dot_block)(A, NA, B + b * TILE, 1, out + b, ld);
+}
+
+/* out[a * ld + b] += <A_a, B_b> for all pairs. */
+static TARGET void NAME(dots)(const REAL *A, int64_t na, const REAL *B, int64_t nb, double *out, int64_t ld)
+{
+    int64_t a = 0;
+    for (; a + 4 <= na; a += 4)
+        NAME(dot_rows)(A + a * TILE, 4, B, nb, out + a * ld, ld);
+    if (na - a == 3)
+        NAME(dot_rows)(A + a * TILE, 3, B, nb, out + a * ld, ld);
+    else if (na - a == 2)
+        NAME(dot_rows)(A + a * TILE, 2, B, nb, out + a * ld, ld);
+    else if (na - a == 1)
+        NAME(dot_rows)(A + a * TILE, 1, B, nb, out + a * ld, ld);
+}
+
+/* Squared distances of a tile to K prototypes, as doubles. Leaves the (last strip of the) tile in t->T. */
+static TARGET void NAME(dense_distances)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v,
+                                         tile_t *t)
+{
+    REAL *T = (REAL *)t->T, *D = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
+    for (int64_t j0 = 0; j0 < x->d; j0 += STRIP) {
+        const int64_t jn = x->d - j0 < STRIP ? x->d - j0 : STRIP;
+        NAME(load)(x, first, count, j0, jn, T);
+        NAME(strip_distances)(T, jn, (const REAL *)v->V + j0, x->d, v->K, D, j0 > 0);
+    }
+    if (sizeof(REAL) != sizeof(double))
+        for (int64_t i = 0; i < v->K * TILE; i++)
+            t->D[i] = (double)D[i];
+}
+
+/* total[k][j] += sum_r W[k][r] z[r][j], the weights W taken from t->D. */
+static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v, tile_t *t,
+                                      double *total)
+{
+    REAL *T = (REAL *)t->T, *W = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
+    if (sizeof(REAL) != sizeof(double))
+        for (int64_t i = 0; i < v->K * TILE; i++)
+            W[i] = (REAL)t->D[i];
+    for (int64_t j0 = 0; j0 < x->d; j0 += STRIP) {
+        const int64_t jn = x->d - j0 < STRIP ? x->d - j0 : STRIP;
+        if (x->d > STRIP)
+            NAME(load)(x, first, count, j0, jn, T);
+        NAME(dots)(W, v->K, T, jn, total + j0, x->d);
+    }
+}
+
+/* The same two for CSR rows: |z|^2 - 2 z.v + |v|^2, small results again by direct difference. v->Vt is (d, K). */
+static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v,
+                                          tile_t *t)
+{
+    const REAL *values = (const REAL *)x->values;
+    const int64_t K = v->K;
+    double *dot = (double *)t->E;
+    for (int64_t r = 0; r < TILE; r++) {
+        const int64_t row = first + (r < count ? r : count - 1);
+        const int64_t begin = csr_at(x->indptr, x->index64, row), end = csr_at(x->indptr, x->index64, row + 1);
+        double norm = 0;
+        for (int64_t k = 0; k < K; k++)
+            dot[k] = 0;
+        for (int64_t p = begin; p < end; p++) {
+            const double z = csr_value((double)values[p], x->scale);
+            const double *vt = v->Vt + csr_at(x->indices, x->index64, p) * K;
+            norm += z * z;
+            for (int64_t k = 0; k < K; k++)
+                dot[k] += z * vt[k];
+        }
+        for (int64_t k = 0; k < K; k++) {
+            double D = norm - 2 * dot[k] + v->norm[k];
+            if (D < 1e3 * DBL_EPSILON * (norm + v->norm[k])) {
+                int64_t j = 0;
+                D = 0;
+                for (int64_t p = begin; p < end; p++) {
+                    const int64_t at = csr_at(x->indices, x->index64, p);
+                    for (; j < at; j++)
+                        D += v->Vt[j * K + k] * v->Vt[j * K + k];
+                    const double e = csr_value((double)values[p], x->scale) - v->Vt[at * K + k];
+                    D += e * e;
+                    j = at + 1;
+                }
+                for (; j < x->d; j++)
+                    D += v->Vt[j * K + k] * v->Vt[j * K + k];
+            }
+            t->D[k * TILE + r] = D;
+        }
+    }
+}
+
+static TARGET void NAME(sparse_totals)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v, tile_t *t,
+                                       double *total)
+{
+    const REAL *values = (const REAL *)x->values;
+    const int64_t K = v->K;
+    double *w = (double *)t->E;
+    for (int64_t r = 0; r < count; r++) {
+        const int64_t begin = csr_at(x->indptr, x->index64, first + r);
+        const int64_t end = csr_at(x->indptr, x->index64, first + r + 1);
+        for (int64_t k = 0; k < K; k++)
+            w[k] = t->D[k * TILE + r];
+        for (int64_t p = begin; p < end; p++) {
+            const double z = csr_value((double)values[p], x->scale);
+            double *to = total + csr_at(x->indices, x->index64, p) * K;
+            for (int64_t k = 0; k < K; k++)
+                to[k] += z * w[k];
+        }
+    }
+}
+
+#undef LANES
+#undef VEC
+#undef SPLAT
+#undef LOAD
+#undef ZERO

@@ -1,0 +1,143 @@
+"""What the checks share: the wrapper that reports, ready and fitted clones, captured output."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import io
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from ..base import BaseSoftClusterer
+from .data import Sample, make_sample
+
+Check = Callable[[BaseSoftClusterer], None]
+
+PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba")
+EXACT = 1e-9  # two ways to the same number
+
+
+def rule(function: Check) -> Check:
+    """Make a check: whatever goes wrong in it becomes an AssertionError that names the estimator and the rule.
+
+    The rule is the first line of the check's docstring.
+    """
+    text = (inspect.getdoc(function) or function.__name__).splitlines()[0].rstrip(".")
+
+    @functools.wraps(function)
+    def check(estimator: BaseSoftClusterer) -> None:
+        try:
+            function(estimator)
+        except Exception as error:
+            detail = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+            raise AssertionError(
+                f"{type(estimator).__name__} breaks the rule of {function.__name__} ({text}). {detail}"
+            ) from error
+
+    return check
+
+
+def require(condition: Any, message: str) -> None:
+    """Raise AssertionError unless the condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def require_close(actual: Any, expected: Any, message: str, tolerance: float = EXACT) -> None:
+    """Raise AssertionError unless two arrays have one shape and differ nowhere by more than the tolerance."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    require(actual.shape == expected.shape, f"{message}: the shapes are {actual.shape} and {expected.shape}.")
+    if actual.size:
+        gap = np.max(np.abs(actual.astype(np.float64) - expected.astype(np.float64)))
+        require(gap <= tolerance, f"{message}: the largest difference is {gap:.3g}, allowed is {tolerance:g}.")
+
+
+def has_parameter(estimator: BaseSoftClusterer, *names: str) -> bool:
+    """Whether the constructor has one of these parameters."""
+    return any(name in estimator.get_params(deep=False) for name in names)
+
+
+def fit_takes(estimator: BaseSoftClusterer, name: str) -> bool:
+    """Whether ``fit`` names this argument."""
+    return name in inspect.signature(estimator.fit).parameters
+
+
+def ready(estimator: BaseSoftClusterer, **parameters: Any) -> Any:
+    """A silent clone with a fixed seed, where it has these parameters, and with the given ones."""
+    settings = {"random_state": 0, "verbose": 0} | parameters
+    return clone(estimator).set_params(**{k: v for k, v in settings.items() if has_parameter(estimator, k)})
+
+
+@contextlib.contextmanager
+def no_convergence_warnings() -> Iterator[None]:
+    """Ignore ConvergenceWarning only."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def fit(model: Any, X: Any, y: Any = None, **fit_params: Any) -> Any:
+    """Fit without convergence warnings and return the model, whatever ``fit`` returns."""
+    with no_convergence_warnings():
+        model.fit(X, y, **fit_params)
+    return model
+
+
+def fitted(estimator: BaseSoftClusterer, **parameters: Any) -> tuple[Any, Sample]:
+    """A clone fitted on the data of its modality, and these data."""
+    sample = make_sample(estimator)
+    return fit(ready(estimator, **parameters), sample.X), sample
+
+
+def argmax_labels(memberships: Any) -> Any:
+    """The column of the largest entry of each row, -1 for a row of zeros."""
+    return np.where((memberships > 0).any(axis=1), memberships.argmax(axis=1), -1)
+
+
+def require_valid(estimator: BaseSoftClusterer, memberships: Any, name: str) -> None:
+    """Raise AssertionError unless memberships are finite, non-negative and sum to 1 where they must."""
+    require(np.isfinite(memberships).all(), f"{name} has NaN or infinite entries.")
+    require((memberships >= 0).all(), f"{name} has negative entries, the least is {np.min(memberships):.3g}.")
+    if estimator.membership_kind != "affiliation":
+        require(
+            (memberships <= 1 + 1e-6).all(), f"{name} has entries above 1, the largest is {np.max(memberships):.3g}."
+        )
+    if estimator._partition_constrained:
+        tolerance = 1e-5 if memberships.dtype == np.float32 else EXACT
+        require_close(
+            memberships.sum(axis=1, dtype=np.float64), np.ones(len(memberships)), f"row sums of {name}", tolerance
+        )
+
+
+class Captured:
+    """What was written while :func:`captured_output` was active."""
+
+    text = ""
+
+
+@contextlib.contextmanager
+def captured_output() -> Iterator[Captured]:
+    """Catch stdout and stderr, of Python and of compiled code alike."""
+    result = Captured()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as file, contextlib.ExitStack() as stack:
+        for descriptor in (1, 2):
+            saved = os.dup(descriptor)
+            stack.callback(os.close, saved)
+            stack.callback(os.dup2, saved, descriptor)
+            os.dup2(file.fileno(), descriptor)
+        stream = io.StringIO()
+        with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+            yield result
+        file.seek(0)
+        result.text = stream.getvalue() + file.read().decode(errors="replace")

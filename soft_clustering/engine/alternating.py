@@ -36,7 +36,7 @@ from .threads import single_threaded_blas
 State = Any
 
 # Below this much work a pass is cheaper than the mixing: acceleration starts only when the plain loop turns out long.
-_CHEAP_PASS = 50_000
+_CHEAP_PASS = 10_000
 _PLAIN_STEPS = 12
 
 
@@ -48,6 +48,7 @@ class Run:
     history: list[float] = field(default_factory=list)
     n_iter: int = 0
     converged: bool = False
+    joined: bool = False
     residual: float = np.inf
 
 
@@ -56,6 +57,12 @@ def center_shift(old: Array, new: Array, history: list[float], blocks: Blocks) -
     spread = np.sqrt(blocks.mean_variance)
     shift = float(np.linalg.norm(new - old))
     return shift / float(spread) if spread > 0 else shift
+
+
+def same_centers(V: Array, other: Array, blocks: Blocks) -> bool:
+    """Whether each centre of one set is within a hundredth of the spread of a centre of the other, and vice versa."""
+    D = cdist(V, other, "sqeuclidean")
+    return bool(max(D.min(axis=0).max(), D.min(axis=1).max()) <= 1e-4 * blocks.mean_variance)
 
 
 def likelihood_change(old: State, new: State, history: list[float], blocks: Blocks) -> float:
@@ -239,24 +246,28 @@ class Starts:
         model = self.model
         n_init = 1 if not isinstance(model.init, str) and not callable(model.init) else getattr(model, "n_init", 1)
         for start in range(n_init):
+            rival = self.best
             self.runs.append(Run(model._init_state(self.blocks, self.rng)))
-            alternate(model, self.blocks, self.runs[-1])
+            alternate(model, self.blocks, self.runs[-1], rival)
             if model.verbose:
                 self._report(start + 1, n_init)
-            best = self.best
-            self.runs = [best] if best is not None else []
-        return self.runs[0]
+        best = self.best
+        assert best is not None
+        return best
 
     def _report(self, start: int, n_init: int) -> None:
         run = self.runs[-1]
         objective = self.model._objective_in_input_units(run.history[-1], self.blocks.frame)
-        ending = "converged" if run.converged else "not converged"
+        ending = "converged" if run.converged else "joined the best start" if run.joined else "not converged"
         name = type(self.model).__name__
         print(f"{name} start {start}/{n_init}: objective {objective:.8g}, {run.n_iter} passes, {ending}")
 
 
-def alternate(model: Any, blocks: Blocks, run: Run) -> None:
+def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) -> None:
     """Alternate statistics and updates from ``run.state`` until the model's stopping rule holds.
+
+    Where centres are all there is to the state, a run that has come to the centres of a better ``rival`` joins it: it
+    would end in the same place.
 
     An accelerated point is kept only if the objective there is no worse than at the point before; otherwise the loop
     goes on from the plain image of that point. ``run.state`` is always the plain image of the last kept point.
@@ -286,6 +297,10 @@ def alternate(model: Any, blocks: Blocks, run: Run) -> None:
         if run.residual <= model.tol and not (mixed and model._residual is likelihood_change):
             run.converged = True
             return
+        if rival is not None and model._residual is center_shift and sign * objective >= sign * rival.history[-1]:
+            run.joined = same_centers(image, rival.state, blocks)
+            if run.joined:
+                return
         state, mixed = image, False
         if mixer is not None and n_iter >= first_mixed and run.residual > model.tol:
             vector = model._to_vector(image)

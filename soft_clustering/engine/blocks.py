@@ -68,9 +68,10 @@ class Block:
             )
         return kernels.compiled.Rows(self.X, self.frame.shift, self.frame.scale, self.weight)
 
-    def row(self, i: int) -> Array:
-        """Row i in the coordinates of the frame."""
-        return self.frame.from_input(self.X[[i]].toarray()[0] if sparse.issparse(self.X) else self.X[i])
+    def take(self, indices: Any) -> Array:
+        """Some rows in the coordinates of the frame, dense."""
+        rows = self.X[indices]
+        return self.frame.from_input(rows.toarray() if sparse.issparse(rows) else rows)
 
     def pieces(self) -> Iterator[tuple[int, Any, Array]]:
         """(first row, rows in the coordinates of the frame, weights), a cache-sized piece at a time."""
@@ -132,10 +133,11 @@ class Blocks:
             X = sparse.vstack(parts, "csr") if sparse.issparse(X) else np.concatenate(parts)
         return Block(X, np.concatenate(weights), self.frame)
 
-    @cached_property
-    def weights(self) -> Array:
-        """All weights, (n,)."""
-        return np.concatenate([np.ones(b.n) if b.weight is None else b.weight for b in self.blocks])
+    def weigh(self, values: Array) -> Array:
+        """Values per row times the weights of the rows; the same array where there are no weights."""
+        if self.blocks[0].weight is None:
+            return values
+        return np.concatenate([part * b.weight for part, b in zip(self.split(values), self.blocks, strict=True)])
 
     @cached_property
     def total_weight(self) -> float:

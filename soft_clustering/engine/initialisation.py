@@ -33,14 +33,21 @@ def _mean(blocks: Blocks) -> Array:
 
 def _rows(blocks: Blocks, indices: NDArray[np.intp]) -> Array:
     """Some rows in the coordinates of the frame."""
-    edges = np.cumsum([0] + [block.n for block in blocks.blocks])
-    at = np.searchsorted(edges, indices, side="right") - 1
-    return np.stack([blocks.blocks[b].row(i - edges[b]) for b, i in zip(at, indices, strict=True)])
+    if len(blocks.blocks) == 1:
+        return blocks.blocks[0].take(indices)
+    rows = np.empty((len(indices), blocks.d))
+    first = 0
+    for block in blocks.blocks:
+        here = (first <= indices) & (indices < first + block.n)
+        rows[here] = block.take(indices[here] - first)
+        first += block.n
+    return rows
 
 
 def _draw(blocks: Blocks, mass: Array, uniforms: Array) -> NDArray[np.intp]:
     """Rows drawn with probability proportional to ``mass``, by inversion along ``blocks.order``."""
-    cumulated = np.cumsum(mass[blocks.order])
+    cumulated = mass[blocks.order]
+    np.cumsum(cumulated, out=cumulated)
     at = np.searchsorted(cumulated, uniforms * cumulated[-1], side="right")
     drawn: NDArray[np.intp] = blocks.order[np.minimum(at, blocks.n - 1)]
     return drawn
@@ -48,7 +55,7 @@ def _draw(blocks: Blocks, mass: Array, uniforms: Array) -> NDArray[np.intp]:
 
 def random_rows(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
     """K different rows, drawn with probability proportional to their weights."""
-    mass = blocks.weights.copy()
+    mass = blocks.weigh(np.ones(blocks.n))
     chosen = np.empty(K, dtype=np.intp)
     for k in range(K):
         chosen[k] = _draw(blocks, mass, rng.uniform(size=1))[0]
@@ -64,18 +71,17 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
     D. Arthur, S. Vassilvitskii (2007). k-means++: the advantages of careful seeding. SODA, 1027-1035.
     """
     trials = 2 + int(np.log(K))
-    weights = blocks.weights
     centers = np.empty((K, blocks.d))
-    centers[:1] = _rows(blocks, _draw(blocks, weights, rng.uniform(size=1)))
-    closest = np.full(blocks.n, np.inf)
+    closest = np.ones(blocks.n)
+    centers[:1] = _rows(blocks, _draw(blocks, blocks.weigh(closest), rng.uniform(size=1)))
+    closest.fill(np.inf)
     parts: list[tuple[Block, Array]] = list(zip(blocks.blocks, blocks.split(closest), strict=True))
     for k in range(1, K):
         for block, part in parts:
             kernels.update_closest(block, centers[k - 1 : k], part)
-        mass = weights * closest
         # Fewer distinct points than centres: nothing is left to cover, so draw by weight.
-        drawn = _draw(blocks, mass if mass.any() else weights, rng.uniform(size=trials))
-        candidates = _rows(blocks, drawn)
+        mass = blocks.weigh(closest if closest.any() else np.ones(blocks.n))
+        candidates = _rows(blocks, _draw(blocks, mass, rng.uniform(size=trials)))
         left = sum(kernels.potentials(block, candidates, part) for block, part in parts)
         centers[k] = candidates[np.argmin(left)]
     return centers

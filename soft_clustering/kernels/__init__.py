@@ -117,7 +117,7 @@ def center_statistics(block: Block, V: NDArray[np.float64], rule: str, *paramete
         weight, total, objective, worst, at = compiled.center_statistics(
             block.rows, V, rule, np.array(parameters), *grid
         )
-    return CenterStatistics(weight, total, objective, worst, block.row(at) if weight.min() < EMPTY else None)
+    return CenterStatistics(weight, total, objective, worst, block.take([at])[0] if weight.min() < EMPTY else None)
 
 
 def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, get_args
 
+import joblib
 from sklearn.base import clone
 
 from ..base import BaseSoftClusterer, InductiveSoftClusterer, MembershipKind, Modality
@@ -16,8 +17,8 @@ def _signature(estimator: BaseSoftClusterer) -> list[inspect.Parameter]:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Equal as parameters; arrays are compared by identity of type and repr."""
-    return a is b or (type(a) is type(b) and repr(a) == repr(b))
+    """Equal as parameters, arrays and containers of them included."""
+    return a is b or (type(a) is type(b) and joblib.hash(a) == joblib.hash(b))
 
 
 def _require_same_parameters(actual: dict[str, Any], expected: dict[str, Any], what: str) -> None:
@@ -38,7 +39,7 @@ def check_class_attributes(estimator: BaseSoftClusterer) -> None:
     sums = estimator.membership_kind in ("partition", "credal")
     require(
         estimator._partition_constrained is sums,
-        f"_partition_constrained is {estimator._partition_constrained} for membership_kind={estimator.membership_kind!r}.",
+        f"_partition_constrained is {estimator._partition_constrained} for {estimator.membership_kind!r} memberships.",
     )
     if isinstance(estimator, InductiveSoftClusterer):
         require(estimator.train_rule in ("exact", "reinferred"), f"train_rule is {estimator.train_rule!r}.")

@@ -153,7 +153,8 @@ class AlternatingClusterer(InductiveSoftClusterer):
                 raise
             assert starts.best is not None
             self._finish(starts.best, blocks, X)
-            self._warn(starts.best, blocks)
+            for complaint in self._complaints(starts.best, blocks):
+                warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
         return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
@@ -217,14 +218,14 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self._set_memberships(everything.map_rows(self._memberships, run.state))
         self._store(run.state, statistics, blocks)
 
-    def _warn(self, run: Run, blocks: Blocks) -> None:
-        if not run.converged:
-            warnings.warn(
-                f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes (last change "
-                f"{run.residual:.2g}, tol={self.tol:.2g}). Increase max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        """What to warn of after a fit. A single pass that was asked for is no failure to converge."""
+        if run.converged or self.max_iter == 1:
+            return []
+        return [
+            f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes (last change "
+            f"{run.residual:.2g}, tol={self.tol:.2g}). Increase max_iter or tol."
+        ]
 
 
 class Starts:
@@ -323,21 +324,19 @@ def new_centers(V: Array, statistics: CenterStatistics) -> Array:
     return centers
 
 
-def warn_if_collapsed(name: str, V: Array, memberships: NDArray[Any], blocks: Blocks, remedy: str) -> None:
-    """Say so when all prototypes coincide, when the memberships are all 1 / K, or when some prototypes coincide."""
+def collapse(name: str, V: Array, memberships: NDArray[Any], blocks: Blocks, remedy: str) -> list[str]:
+    """A complaint when all or some prototypes coincide, or when the memberships are all 1 / K."""
     K = len(V)
     if K == 1:
-        return
+        return []
     spread = blocks.mean_variance * blocks.d
     D = cdist(V, V, "sqeuclidean")
-    distinct = K - int(np.any(np.tril(1e-12 * spread >= D, -1), axis=1).sum())
     if D.max() < 1e-6 * spread or memberships.max() - 1 / K < 1e-3:
-        message = f"{name} collapsed: the prototypes coincide or all memberships are 1/{K}; {remedy}"
-    elif distinct < K:
-        message = (
+        return [f"{name} collapsed: the prototypes coincide or all memberships are 1/{K}; {remedy}"]
+    distinct = K - int(np.any(np.tril(1e-12 * spread >= D, -1), axis=1).sum())
+    if distinct < K:
+        return [
             f"{name} found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points "
             "in X; use fewer clusters"
-        )
-    else:
-        return
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        ]
+    return []

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import AlternatingClusterer, Run, Starts, center_shift, new_centers, warn_if_collapsed
+from ..engine.alternating import AlternatingClusterer, Run, Starts, center_shift, collapse, new_centers
 from ..engine.blocks import Array, Block, Blocks, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.threads import single_threaded_blas
@@ -203,10 +203,9 @@ class FCM(AlternatingClusterer):
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
         self._weight = statistics.weight
 
-    def _warn(self, run: Run, blocks: Blocks) -> None:
-        super()._warn(run, blocks)
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try m='auto' or a smaller m"
-        warn_if_collapsed("FCM", run.state, self.memberships_, blocks, remedy)
+        return super()._complaints(run, blocks) + collapse("FCM", run.state, self.memberships_, blocks, remedy)
 
     def _run(self, starts: Starts) -> None:
         if self.batch_size is None:

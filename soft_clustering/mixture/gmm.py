@@ -17,7 +17,6 @@ of the Royal Statistical Society B 39(1), 1-38.
 
 from __future__ import annotations
 
-import warnings
 from functools import reduce
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -25,7 +24,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans, kmeans_plusplus
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -230,17 +228,14 @@ class GMM(AlternatingClusterer):
         upper = np.swapaxes(state.factors, -1, -2) if self._full else state.factors
         self.precisions_cholesky_ = upper * frame.scale
 
-    def _warn(self, run: Run, blocks: Blocks) -> None:
-        super()._warn(run, blocks)
-        K = self.n_clusters
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        complaints, K = super()._complaints(run, blocks), self.n_clusters
         empty = int(np.sum(run.state.weights * blocks.total_weight < 1e-8))
         if empty:
-            message = f"GMM left {empty} of {K} components empty; use fewer clusters or another init"
+            complaints.append(f"GMM left {empty} of {K} components empty; use fewer clusters or another init")
         elif K > 1 and self.memberships_.max() - 1 / K < 1e-3:
-            message = f"GMM collapsed: all memberships are 1/{K}; use fewer clusters or another init"
-        else:
-            return
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            complaints.append(f"GMM collapsed: all memberships are 1/{K}; use fewer clusters or another init")
+        return complaints
 
     def _to_vector(self, state: Components) -> Array:
         scales = np.log(self._diagonals(state.factors))

@@ -83,7 +83,8 @@ def test_optimum_of_iris():
 
 
 @pytest.mark.parametrize(
-    "m, distance, objective", [(1.1, 1.5e-2, 78.7051), (1.05, 1.3e-2, 78.8130), (1.02, 5.0e-3, 78.8474), (1.01, 3.2e-4, 78.85127)]
+    "m, distance, objective",
+    [(1.1, 1.5e-2, 78.7051), (1.05, 1.3e-2, 78.8130), (1.02, 5.0e-3, 78.8474), (1.01, 3.2e-4, 78.85127)],
 )
 def test_small_fuzzifiers_approach_kmeans(m, distance, objective):
     kmeans = KMeans(3, n_init=10, random_state=0).fit(IRIS)
@@ -116,7 +117,16 @@ def test_objective_and_memberships_by_brute_force(m, weighted):
 
 @pytest.mark.parametrize(
     "n, d, m",
-    [(150, 4, 2), (1000, 2, 2), (1000, 5, 2), (1000, 8, 1.479), (178, 13, 1.314), (569, 30, 1.102), (1797, 64, 1.050), (3000, 100, 1.035)],
+    [
+        (150, 4, 2),
+        (1000, 2, 2),
+        (1000, 5, 2),
+        (1000, 8, 1.479),
+        (178, 13, 1.314),
+        (569, 30, 1.102),
+        (1797, 64, 1.050),
+        (3000, 100, 1.035),
+    ],
 )
 def test_auto_fuzzifier(n, d, m):
     assert auto_fuzzifier(n, d) == pytest.approx(m, abs=5e-4)
@@ -162,7 +172,9 @@ def test_passes_near_one_are_lloyd_passes(n_passes):
         warnings.simplefilter("ignore", ConvergenceWarning)
         kmeans = KMeans(4, init=X[:4], n_init=1, tol=0, max_iter=n_passes, algorithm="lloyd").fit(X)
     # At m = 1.0001 only a row with nearly equal squared distances is shared: there is none here.
-    np.testing.assert_allclose(passes(X, X[:4], n_passes, m=1.0001).centers_, kmeans.cluster_centers_, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        passes(X, X[:4], n_passes, m=1.0001).centers_, kmeans.cluster_centers_, rtol=0, atol=1e-13
+    )
 
 
 # The ratio rule ------------------------------------------------------------------------------------------------------------
@@ -475,7 +487,9 @@ def test_score_is_minus_the_objective():
     model = FCM(3, random_state=0).fit(IRIS, sample_weight=weight)
     assert model.score(IRIS, sample_weight=weight) == pytest.approx(-model.objective_, rel=1e-14, abs=0)
     assert model.score(IRIS) == pytest.approx(-brute_force(IRIS, model.centers_, model.m_)[0], rel=1e-14, abs=0)
-    assert model.score(IRIS[:20]) == pytest.approx(-brute_force(IRIS[:20], model.centers_, model.m_)[0], rel=1e-14, abs=0)
+    assert model.score(IRIS[:20]) == pytest.approx(
+        -brute_force(IRIS[:20], model.centers_, model.m_)[0], rel=1e-14, abs=0
+    )
 
 
 def test_rows_of_weight_zero_get_memberships():
@@ -513,7 +527,9 @@ def test_best_of_the_starts_is_kept():
     rng = np.random.RandomState(0)
     singles = [FCM(8, init="random", n_init=1, random_state=rng).fit(X).objective_ for _ in range(5)]
     assert max(singles) > 1.05 * min(singles)  # the starts do differ
-    assert FCM(8, init="random", n_init=5, random_state=0).fit(X).objective_ == pytest.approx(min(singles), rel=1e-14, abs=0)
+    assert FCM(8, init="random", n_init=5, random_state=0).fit(X).objective_ == pytest.approx(
+        min(singles), rel=1e-14, abs=0
+    )
 
 
 # Starts ------------------------------------------------------------------------------------------------------------------
@@ -598,7 +614,12 @@ def test_blobs_are_found_from_every_seed():
 
 
 def offline_sets():
-    for name, load in (("iris", load_iris), ("wine", load_wine), ("digits", load_digits), ("breast_cancer", load_breast_cancer)):
+    for name, load in (
+        ("iris", load_iris),
+        ("wine", load_wine),
+        ("digits", load_digits),
+        ("breast_cancer", load_breast_cancer),
+    ):
         yield name, load(return_X_y=True)
     yield "blobs", make_blobs(1000, 2, centers=5, random_state=42)
     yield "moons", make_moons(1000, noise=0.05, random_state=42)
@@ -629,7 +650,9 @@ def test_agreement_with_the_classes_of_ten_sets():
 @pytest.mark.parametrize("m", [1.5, 2.0])
 def test_accelerated_equals_plain(m):
     X = load_wine().data
-    plain, fast = (FCM(3, m=m, init=X[[0, 70, 150]], tol=1e-8, max_iter=2000, accelerate=on).fit(X) for on in (False, True))
+    plain, fast = (
+        FCM(3, m=m, init=X[[0, 70, 150]], tol=1e-8, max_iter=2000, accelerate=on).fit(X) for on in (False, True)
+    )
     assert fast.objective_ == pytest.approx(plain.objective_, rel=1e-13, abs=0)
     np.testing.assert_allclose(fast.memberships_, plain.memberships_, rtol=0, atol=1e-7)
     assert fast.n_iter_ < plain.n_iter_
@@ -780,7 +803,9 @@ def test_partial_fit_is_a_streaming_mean(m, fitted):
     model = FCM(3, m=m, tol=1e-13, max_iter=2000, random_state=0)
     model = model.fit(A) if fitted else model.partial_fit(A)
     V = model.centers_.copy()
-    np.testing.assert_allclose(in_order(V), in_order(FCM(3, m=m, tol=1e-13, max_iter=2000, random_state=0).fit(A).centers_), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        in_order(V), in_order(FCM(3, m=m, tol=1e-13, max_iter=2000, random_state=0).fit(A).centers_), rtol=0, atol=1e-13
+    )
     total = fuzzy_weights(A, V, m).sum(axis=0)
     for X, w in ((B, weight), (C, np.ones(50))):
         model.partial_fit(X, sample_weight=w)

@@ -39,7 +39,7 @@ class Frame:
     """The coordinates z = (x - shift) * scale."""
 
     shift: Array
-    scale: float
+    scale: float | Array  # one unit, or one per feature
 
     def from_input(self, points: Any) -> Array:
         """Points in input units (a dense array), in the coordinates of the frame."""
@@ -61,12 +61,13 @@ class Block:
     @cached_property
     def rows(self) -> Any:
         """The block as the compiled kernels see it."""
+        scale = np.full(self.d, self.frame.scale)
         if sparse.issparse(self.X):
             indices = self.X.indices.astype(self.X.indptr.dtype, copy=False)
             return kernels.compiled.Rows(
-                self.X.data, self.frame.shift, self.frame.scale, self.weight, indices, self.X.indptr, self.d
+                self.X.data, self.frame.shift, scale, self.weight, indices, self.X.indptr, self.d
             )
-        return kernels.compiled.Rows(self.X, self.frame.shift, self.frame.scale, self.weight)
+        return kernels.compiled.Rows(self.X, self.frame.shift, scale, self.weight)
 
     def take(self, indices: Any) -> Array:
         """Some rows in the coordinates of the frame, dense."""
@@ -79,7 +80,7 @@ class Block:
         for lo in range(0, self.n, step):
             piece = self.X[lo : lo + step]
             if sparse.issparse(piece):
-                Z = piece.astype(np.float64) * self.frame.scale
+                Z = piece.astype(np.float64).multiply(np.full((1, self.d), self.frame.scale)).tocsr()
                 np.clip(Z.data, -_LIMIT, _LIMIT, out=Z.data)
             else:
                 Z = self.frame.from_input(piece)

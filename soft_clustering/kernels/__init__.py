@@ -80,16 +80,14 @@ class GaussStatistics(NamedTuple):
     weight: NDArray[np.float64]  # (K,)
     first: NDArray[np.float64]  # (K, d)
     second: NDArray[np.float64]  # (K, d, d), or (K, d) for diagonal ones
-    objective: float  # summed log likelihood
+    objective: float  # summed log likelihood, or summed distances for the metric rule
+    mean_weight: NDArray[np.float64] | None = None  # tempered rule: the same under u^m, for the means
+    mean_first: NDArray[np.float64] | None = None
+    share: NDArray[np.float64] | None = None  # tempered rule: summed memberships (K,)
 
     def merge(self, other: GaussStatistics) -> GaussStatistics:
         """The statistics of both blocks together."""
-        return GaussStatistics(
-            self.weight + other.weight,
-            self.first + other.first,
-            self.second + other.second,
-            self.objective + other.objective,
-        )
+        return GaussStatistics(*(None if a is None else a + b for a, b in zip(self, other, strict=True)))
 
 
 def _grid(block: Block, K: int, width: int) -> tuple[int, int]:
@@ -142,24 +140,49 @@ def update_closest(block: Block, V: NDArray[np.float64], closest: NDArray[np.flo
         compiled.update_closest(block.rows, V, closest, *_grid(block, 1, 0))
 
 
+def center_scatter(
+    block: Block, V: NDArray[np.float64], rule: str, *parameters: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Summed weights (K,) under a rule, and summed weights times squared distances (K,)."""
+    if compiled is None:
+        return reference.center_scatter(block, V, rule, *parameters)
+    return compiled.center_scatter(block.rows, V, rule, np.array(parameters), *_grid(block, len(V), 2 * len(V)))
+
+
+def center_rows(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[np.float64]:
+    """The objective of each row under a rule, (n,)."""
+    if compiled is None:
+        return reference.center_rows(block, V, rule, *parameters)
+    out = np.zeros(block.n)
+    compiled.center_rows(block.rows, V, rule, np.array(parameters), out, *_grid(block, len(V), 0))
+    return out
+
+
 def gauss_statistics(
     block: Block,
     means: NDArray[np.float64],
     factors: NDArray[np.float64] | None,
     constants: NDArray[np.float64] | None,
-    *,
+    *parameters: float,
     full: bool,
+    rule: str = "posterior",
     memberships: NDArray[np.float64] | None = None,
 ) -> GaussStatistics:
-    """Moments about ``means`` under the posterior, or under given memberships (then factors are not needed).
+    """Moments about ``means`` under a rule of ``reference.GAUSS_RULES``, or under given memberships.
 
-    ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations.
+    ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations; they
+    are not needed with given memberships.
     """
     if compiled is None:
-        return GaussStatistics(*reference.gauss_statistics(block, means, factors, constants, full, memberships))
+        return GaussStatistics(
+            *reference.gauss_statistics(block, means, factors, constants, full, memberships, rule, *parameters)
+        )
     K, d = means.shape
     grid = _grid(block, K * d if full else K, K * d * d if full else K * d)
-    return GaussStatistics(*compiled.gauss_statistics(block.rows, means, factors, constants, full, memberships, *grid))
+    numbers = np.array(parameters or (0.0,))
+    return GaussStatistics(
+        *compiled.gauss_statistics(block.rows, means, factors, constants, full, memberships, rule, numbers, *grid)
+    )
 
 
 def gauss_memberships(
@@ -167,13 +190,14 @@ def gauss_memberships(
     means: NDArray[np.float64],
     factors: NDArray[np.float64],
     constants: NDArray[np.float64],
-    *,
+    *parameters: float,
     full: bool,
+    rule: str = "posterior",
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Posteriors (n, K) in the type of the rows, and the log likelihood of each row."""
+    """Memberships (n, K) in the type of the rows, and the log likelihood (metric rule: objective) of each row."""
     if compiled is None:
-        return reference.gauss_memberships(block, means, factors, constants, full)
+        return reference.gauss_memberships(block, means, factors, constants, full, rule, *parameters)
     K, d = means.shape
-    return compiled.gauss_memberships(
-        block.rows, means, factors, constants, full, *_grid(block, K * d if full else K, 0)
-    )
+    numbers = np.array(parameters or (0.0,))
+    grid = _grid(block, K * d if full else K, 0)
+    return compiled.gauss_memberships(block.rows, means, factors, constants, full, rule, numbers, *grid)

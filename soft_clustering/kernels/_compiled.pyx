@@ -13,7 +13,7 @@ cdef extern from "kernels.h" nogil:
         const void *indices
         const void *indptr
         const double *shift
-        double scale
+        const double *scale
         const double *weight
 
     ctypedef struct prototypes_t:
@@ -52,6 +52,8 @@ cdef extern from "kernels.h" nogil:
     int max_threads_c "max_threads" ()
     void center_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void center_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void center_scatter_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void center_rows_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void potentials_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void closest_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void gauss_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
@@ -67,7 +69,8 @@ cdef extern from *:
 
 source_hash = SOURCE_HASH.decode()
 
-RULES = {"fcm": 0}
+RULES = {"fcm": 0, "rational": 1, "exponential": 2, "pfcm": 3, "entropy": 4, "bumps": 5}
+GAUSS_RULES = {"posterior": 0, "tempered": 1, "metric": 2}
 
 
 def vector_bytes(int limit=0):
@@ -87,7 +90,7 @@ cdef class Rows:
     cdef object keep
     cdef readonly object dtype
 
-    def __cinit__(self, X, const double[::1] shift, double scale, weight, indices=None, indptr=None, int64_t d=0):
+    def __cinit__(self, X, const double[::1] shift, const double[::1] scale, weight, indices=None, indptr=None, int64_t d=0):
         cdef const double[:, ::1] dense64
         cdef const float[:, ::1] dense32
         cdef const double[::1] data64, w
@@ -95,10 +98,10 @@ cdef class Rows:
         cdef const int32_t[::1] i32, p32
         cdef const int64_t[::1] i64, p64
         self.dtype = X.dtype
-        self.keep = (X, shift, weight, indices, indptr)
+        self.keep = (X, shift, scale, weight, indices, indptr)
         self.c.is_float = X.dtype == np.float32
         self.c.shift = &shift[0]
-        self.c.scale = scale
+        self.c.scale = &scale[0]
         self.c.weight = NULL
         self.c.indices = self.c.indptr = NULL
         self.c.index64 = 0
@@ -238,6 +241,43 @@ def center_memberships(Rows rows, V, rule, const double[::1] parameters, int64_t
     return out
 
 
+def center_scatter(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
+    """(weight (K,), weight times squared distance (K,)), both summed over the rows."""
+    cdef job_t job
+    cdef Prototypes prototypes = Prototypes(rows, V)
+    results = np.zeros((chunks, 2 * V.shape[0]))
+    cdef double[:, ::1] parts = results
+    job.x = &rows.c
+    job.K = V.shape[0]
+    job.width = 2 * job.K
+    job.gauss = 0
+    job.results = &parts[0, 0]
+    job.v = &prototypes.c
+    job.rule = RULES[rule]
+    job.parameters = &parameters[0]
+    job.chunk = &center_scatter_chunk
+    start(&job, chunks, threads)
+    sum_of_chunks(parts)
+    return results[0, :V.shape[0]], results[0, V.shape[0]:]
+
+
+def center_rows(Rows rows, V, rule, const double[::1] parameters, double[::1] out, int64_t chunks, int threads):
+    """Add the objective of each row to ``out`` (n,)."""
+    cdef job_t job
+    cdef Prototypes prototypes = Prototypes(rows, V)
+    job.x = &rows.c
+    job.K = V.shape[0]
+    job.width = 0
+    job.gauss = 0
+    job.results = NULL
+    job.row_out = &out[0]
+    job.v = &prototypes.c
+    job.rule = RULES[rule]
+    job.parameters = &parameters[0]
+    job.chunk = &center_rows_chunk
+    start(&job, chunks, threads)
+
+
 def potentials(Rows rows, V, double[::1] closest, int64_t chunks, int threads):
     """What each candidate would leave of the summed squared distance to the nearest centre, (T,)."""
     cdef job_t job
@@ -286,17 +326,20 @@ cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const do
 
 
 def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, bint full, given,
-                     int64_t chunks, int threads):
-    """(weight (K,), first (K, d), second (K, d, d) or (K, d) moments about ``mean``, summed log likelihood)."""
+                     rule, const double[::1] parameters, int64_t chunks, int threads):
+    """(weight (K,), first (K, d), second (K, d, d) or (K, d) moments about ``mean``, objective), and for the tempered
+    rule also (mean weight (K,), mean first (K, d), share (K,))."""
     cdef job_t job
     cdef gauss_t g = gauss(mean, None if factor is None else factor.reshape(-1), constant, full)
-    cdef int64_t K = mean.shape[0], d = rows.c.d
+    cdef int64_t K = mean.shape[0], d = rows.c.d, wide = d * d if full else d
     cdef const double[:, ::1] responsibilities
     job.x = &rows.c
     job.K = K
-    job.width = 1 + K + K * d + (K * d * d if full else K * d)
+    job.width = 1 + K + K * d + K * wide + (2 * K + K * d if rule == "tempered" else 0)
     job.gauss = 1
     job.g = &g
+    job.rule = GAUSS_RULES[rule]
+    job.parameters = &parameters[0]
     job.given = NULL
     if given is not None:
         responsibilities = given
@@ -307,18 +350,21 @@ def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[
     job.results = &parts[0, 0]
     start(&job, chunks, threads)
     sum_of_chunks(parts)
-    first = results[0, 1 + K:1 + K + K * d].reshape(K, d)
-    second = results[0, 1 + K + K * d:]
-    if not full:
-        return results[0, 1:1 + K], first, second.reshape(K, d), parts[0, 0]
-    second = np.tril(second.reshape(K, d, d))
-    second = second + np.tril(second, -1).transpose(0, 2, 1)
-    return results[0, 1:1 + K], first, second, parts[0, 0]
+    objective, weight, first, second, mean_weight, mean_first, share = np.split(
+        results[0], np.cumsum([1, K, K * d, K * wide, K, K * d])
+    )
+    if full:
+        second = np.tril(second.reshape(K, d, d))
+        second = second + np.tril(second, -1).transpose(0, 2, 1)
+    else:
+        second = second.reshape(K, d)
+    answer = weight, first.reshape(K, d), second, float(objective[0])
+    return answer if rule != "tempered" else (*answer, mean_weight, mean_first.reshape(K, d), share)
 
 
 def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, bint full,
-                      int64_t chunks, int threads):
-    """(memberships (n, K) in the type of the rows, log likelihood of each row (n,))."""
+                      rule, const double[::1] parameters, int64_t chunks, int threads):
+    """(memberships (n, K) in the type of the rows, log likelihood (metric: objective) of each row (n,))."""
     cdef job_t job
     cdef gauss_t g = gauss(mean, factor.reshape(-1), constant, full)
     cdef double[:, ::1] out64
@@ -340,6 +386,8 @@ def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double
     job.gauss = 1
     job.results = NULL
     job.g = &g
+    job.rule = GAUSS_RULES[rule]
+    job.parameters = &parameters[0]
     job.chunk = &gauss_memberships_chunk
     start(&job, chunks, threads)
     return out, likelihood

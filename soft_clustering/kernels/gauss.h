@@ -21,7 +21,7 @@ static TARGET void NAME(load_double)(const rows_t *x, int64_t first, int64_t cou
     for (int64_t r = 0; r < TILE; r++) {
         const float *row = (const float *)x->values + (first + (r < count ? r : count - 1)) * x->d;
         for (int64_t j = 0; j < x->d; j++) {
-            const double z = ((double)row[j] - x->shift[j]) * x->scale;
+            const double z = ((double)row[j] - x->shift[j]) * x->scale[j];
             T[j * TILE + r] = z < 1e100 ? (z > -1e100 ? z : -1e100) : 1e100;
         }
     }
@@ -98,7 +98,7 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
     }
 }
 
-/* Add a tile to the moments about g->mean, the weights being in t->D and the tile in t->T. */
+/* Add a tile to the moments about g->mean (second: NULL where not wanted), with the weights in t->D, the tile in t->T. */
 static TARGET void NAME(moments)(const gauss_t *g, int64_t d, tile_t *t, double *weight, double *first, double *second)
 {
     const double *T = (const double *)t->T;
@@ -118,6 +118,8 @@ static TARGET void NAME(moments)(const gauss_t *g, int64_t d, tile_t *t, double 
             for (int r = 0; r < TILE; r++)
                 S[j * TILE + r] = C[j * TILE + r] * w[r];
         DNAME(dots)(w, 1, C, d, first + k * d, d);
+        if (!second)
+            continue;
         if (g->full) {
             double *M = second + k * d * d;
             for (int64_t i = 0; i < d; i += 4) {

@@ -17,6 +17,9 @@
 #define STRIP 256
 #define WEIGHTS 0
 #define MEMBERSHIPS 1
+#define POSTERIOR 0
+#define TEMPERED 1
+#define METRIC 2
 
 #if defined(__GNUC__)
 #define ALIGNED __attribute__((aligned(64)))
@@ -39,8 +42,7 @@ typedef struct {
     int is_float, index64;
     const void *values;   /* (n, d) row-major, or the data of a CSR matrix */
     const void *indices, *indptr; /* NULL for dense rows */
-    const double *shift;  /* z = (x - shift) * scale */
-    double scale;
+    const double *shift, *scale; /* (d,): z = (x - shift) * scale */
     const double *weight; /* NULL: all one */
 } rows_t;
 
@@ -134,7 +136,8 @@ typedef void (*rule_t)(tile_t *, int64_t, const double *, int, double *);
 typedef struct {
     void (*distances[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *);
     void (*totals[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *, double *);
-    rule_t rules[1];
+    rule_t rules[6];
+    void (*tempered)(tile_t *, int64_t, const double *, const double *, double *, double *);
     void (*log_densities)(const rows_t *, int64_t, int64_t, const gauss_t *, tile_t *);
     void (*load_double)(const rows_t *, int64_t, int64_t, double *);
     void (*posteriors)(tile_t *, int64_t, double *);
@@ -144,12 +147,14 @@ typedef struct {
 static const steps_t steps_narrow = {
     {{dense_distances_f64_narrow, dense_distances_f32_narrow}, {sparse_distances_f64_narrow, sparse_distances_f32_narrow}},
     {{dense_totals_f64_narrow, dense_totals_f32_narrow}, {sparse_totals_f64_narrow, sparse_totals_f32_narrow}},
-    {rule_fcm_narrow}, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
+    {rule_fcm_narrow, rule_rational_narrow, rule_exponential_narrow, rule_pfcm_narrow, rule_entropy_narrow, rule_bumps_narrow},
+    tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
 #if HAS_WIDE
 static const steps_t steps_wide = {
     {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
     {{dense_totals_f64_wide, dense_totals_f32_wide}, {sparse_totals_f64_wide, sparse_totals_f32_wide}},
-    {rule_fcm_wide}, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
+    {rule_fcm_wide, rule_rational_wide, rule_exponential_wide, rule_pfcm_wide, rule_entropy_wide, rule_bumps_wide},
+    tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
 #endif
 
 static int use_wide = -1;
@@ -195,7 +200,7 @@ static int max_threads(void)
 static size_t tile_bytes(const rows_t *x, int64_t K, int gauss)
 {
     const int64_t d = gauss || x->d < STRIP ? x->d : STRIP;
-    return sizeof(double) * TILE * (size_t)(d + 2 * K + (gauss ? 2 * d : K)) + 64;
+    return sizeof(double) * TILE * (size_t)(d + 2 * K + (gauss ? 2 * d : 2 * K)) + 64;
 }
 
 static tile_t tile_in(void *memory, const rows_t *x, int64_t K, int gauss)
@@ -318,6 +323,40 @@ static void center_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int
     }
 }
 
+/* Result (2, K): summed weights, and summed weights times squared distances. */
+static void center_scatter_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const int64_t K = job->K;
+    double *D = (double *)t->narrow + K * TILE;
+    ALIGNED double row[TILE];
+    FOR_TILES
+    {
+        DISTANCES(job)(job->x, first, count, job->v, t);
+        memcpy(D, t->D, sizeof(double) * TILE * (size_t)K);
+        steps()->rules[job->rule](t, K, job->parameters, WEIGHTS, row);
+        weigh(t->D, K, job->x, first, count);
+        for (int64_t k = 0; k < K; k++)
+            for (int r = 0; r < TILE; r++) {
+                result[k] += t->D[k * TILE + r];
+                result[K + k] += t->D[k * TILE + r] * D[k * TILE + r];
+            }
+    }
+}
+
+/* row_out[i] += the objective of the row under the rule. */
+static void center_rows_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    ALIGNED double row[TILE];
+    (void)result;
+    FOR_TILES
+    {
+        DISTANCES(job)(job->x, first, count, job->v, t);
+        steps()->rules[job->rule](t, job->K, job->parameters, WEIGHTS, row);
+        for (int64_t r = 0; r < count; r++)
+            job->row_out[first + r] += row[r];
+    }
+}
+
 /* t->D (prototype by row) into the (n, K) result */
 static void store(const job_t *job, const tile_t *t, int64_t first, int64_t count)
 {
@@ -377,14 +416,25 @@ static void closest_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, d
     }
 }
 
-/* Result: log likelihood, weight (K), first (K, d), second (K, d, d) or (K, d) moments about the means. */
+/* Fuzzy c-means in the metric of each component, parameters {m, volume (K)}: from log densities whose constants are 0. */
+static void metric_rule(const job_t *job, tile_t *t, int want, double *row)
+{
+    for (int64_t k = 0; k < job->K; k++)
+        for (int r = 0; r < TILE; r++)
+            t->D[k * TILE + r] *= -2.0 * job->parameters[1 + k];
+    steps()->rules[0](t, job->K, job->parameters, want, row);
+}
+
+/* Result: objective, weight (K), first (K, d), second (K, d, d) or (K, d) moments about the means; for TEMPERED also
+   the weight (K) and first moments (K, d) under u^m, and the shares (K). */
 static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
 {
     const rows_t *x = job->x;
     const steps_t *s = steps();
     const int64_t K = job->K;
-    double *weight = result + 1, *moment = weight + K;
-    ALIGNED double row[TILE];
+    const int64_t d = x->d, wide = job->g->full ? d * d : d;
+    double *weight = result + 1, *moment = weight + K, *more = moment + K * d + K * wide;
+    ALIGNED double row[TILE], ones[TILE];
     FOR_TILES
     {
         if (job->given) {
@@ -394,12 +444,28 @@ static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int6
                     t->D[k * TILE + r] = job->given[(first + r) * K + k];
         } else {
             s->log_densities(x, first, count, job->g, t);
-            s->posteriors(t, K, row);
+            if (job->rule == POSTERIOR) {
+                s->posteriors(t, K, row);
+            } else if (job->rule == TEMPERED) {
+                for (int r = 0; r < TILE; r++)
+                    ones[r] = 1;
+                weigh(ones, 1, x, first, count);
+                s->tempered(t, K, job->parameters, ones, more + K + K * d, row);
+            } else {
+                metric_rule(job, t, WEIGHTS, row);
+            }
             for (int64_t r = 0; r < count; r++)
                 result[0] += x->weight ? x->weight[first + r] * row[r] : row[r];
         }
         weigh(t->D, K, x, first, count);
-        s->moments(job->g, x->d, t, weight, moment, moment + K * x->d);
+        s->moments(job->g, d, t, weight, moment, moment + K * d);
+        if (job->rule == TEMPERED && !job->given) {
+            double *D = t->D;
+            weigh(t->E, K, x, first, count);
+            t->D = t->E;
+            s->moments(job->g, d, t, more, more + K, NULL);
+            t->D = D;
+        }
     }
 }
 
@@ -410,7 +476,14 @@ static void gauss_memberships_chunk(const job_t *job, tile_t *t, int64_t lo, int
     FOR_TILES
     {
         steps()->log_densities(job->x, first, count, job->g, t);
-        steps()->posteriors(t, job->K, row);
+        if (job->rule == METRIC) {
+            metric_rule(job, t, MEMBERSHIPS, row);
+        } else {
+            if (job->rule == TEMPERED && job->parameters[0] != 2.0)
+                for (int64_t i = 0; i < job->K * TILE; i++)
+                    t->D[i] /= job->parameters[0] - 1.0;
+            steps()->posteriors(t, job->K, row);
+        }
         memcpy(job->row_out + first, row, sizeof(double) * (size_t)count);
         store(job, t, first, count);
     }

@@ -63,7 +63,66 @@ def fcm_rule(D: Array, m: float) -> tuple[Array, Array, Array]:
     return U, U * q * shrink, (low * shrink)[:, 0]
 
 
-RULES: dict[str, Rule] = {"fcm": fcm_rule}
+def _typicality(D: Array, bandwidth: Array, m: float) -> Array:
+    """1 / (1 + (D / bandwidth)^(1/(m-1))) without an overflow."""
+    near = D < bandwidth
+    small, large = np.where(near, D, bandwidth), np.where(near, bandwidth, D)
+    with np.errstate(under="ignore"):
+        q = (small / large) ** (1 / (m - 1))
+    return np.where(near, 1, q) / (1 + q)
+
+
+def rational_rule(D: Array, m: float, *bandwidth: float) -> tuple[Array, Array, Array]:
+    """Possibilistic c-means of 1993: t = 1 / (1 + (D / bandwidth)^(1/(m-1))), objective sum_k D t^(m-1).
+
+    Examples
+    --------
+    >>> rational_rule(np.array([[1.0, 3.0]]), 2.0, 1.0, 1.0)[0]
+    array([[0.5 , 0.25]])
+    """
+    T = _typicality(D, np.array(bandwidth), m)
+    with np.errstate(under="ignore"):
+        power = T ** (m - 1)
+    return T, T * power, (D * power).sum(axis=1)
+
+
+def exponential_rule(D: Array, *bandwidth: float) -> tuple[Array, Array, Array]:
+    """Possibilistic c-means of 1996: t = exp(-D / bandwidth), objective - sum_k bandwidth t."""
+    with np.errstate(under="ignore"):
+        T = np.exp(-D / np.array(bandwidth))
+    return T, T, -T @ np.array(bandwidth)
+
+
+def pfcm_rule(D: Array, m: float, a: float, b: float, exponent: float, *bandwidth: float) -> tuple[Array, Array, Array]:
+    """Possibilistic fuzzy c-means: memberships u of fuzzy c-means, weights a u^m + b t^exponent."""
+    U, W, J = fcm_rule(D, m)
+    if b == 0:
+        return U, a * W, a * J
+    _, T, typical = rational_rule(b * D, exponent, *bandwidth)
+    return U, a * W + b * T, a * J + typical
+
+
+def entropy_rule(D: Array, weight: float, *log_shares: float) -> tuple[Array, Array, Array]:
+    """Entropy c-means: u = softmax(log share - D / weight)."""
+    U, likelihood = posteriors(np.array(log_shares) - D / weight)
+    return U, U, -weight * likelihood
+
+
+def bumps_rule(D: Array, alpha: float, *weights: float) -> tuple[Array, Array, Array]:
+    """Gaussian bumps weight_k exp(-alpha D); the objective of a row is their sum."""
+    with np.errstate(under="ignore"):
+        B = np.exp(-alpha * D) * np.array(weights)
+    return B, B, B.sum(axis=1)
+
+
+RULES: dict[str, Rule] = {
+    "fcm": fcm_rule,
+    "rational": rational_rule,
+    "exponential": exponential_rule,
+    "pfcm": pfcm_rule,
+    "entropy": entropy_rule,
+    "bumps": bumps_rule,
+}
 
 
 def center_statistics(block: Block, V: Array, rule: str, *parameters: float) -> tuple[Array, Array, float, float, int]:
@@ -87,6 +146,22 @@ def center_memberships(block: Block, V: Array, rule: str, *parameters: float) ->
     for lo, Z, _ in block.pieces():
         U[lo : lo + Z.shape[0]] = RULES[rule](squared_distances(Z, V), *parameters)[0]
     return U
+
+
+def center_scatter(block: Block, V: Array, rule: str, *parameters: float) -> tuple[Array, Array]:
+    """Summed weights, and summed weights times squared distances; see ``kernels.center_scatter``."""
+    weight, scatter = np.zeros(len(V)), np.zeros(len(V))
+    for _, Z, w in block.pieces():
+        D = squared_distances(Z, V)
+        W = RULES[rule](D, *parameters)[1] * w[:, None]
+        weight += W.sum(axis=0)
+        scatter += (W * D).sum(axis=0)
+    return weight, scatter
+
+
+def center_rows(block: Block, V: Array, rule: str, *parameters: float) -> Array:
+    """The objective of each row; see ``kernels.center_rows``."""
+    return np.concatenate([RULES[rule](squared_distances(Z, V), *parameters)[2] for _, Z, _ in block.pieces()])
 
 
 def potentials(block: Block, V: Array, closest: Array) -> Array:
@@ -130,36 +205,74 @@ def posteriors(D: Array) -> tuple[Array, Array]:
     return R / s, (top + np.log(s))[:, 0]
 
 
+def posterior_rule(D: Array) -> tuple[Array, Array]:
+    """Posteriors and log likelihoods."""
+    return posteriors(D)
+
+
+def tempered_rule(D: Array, m: float, exponent: float) -> tuple[Array, Array]:
+    """Memberships softmax(D / (m - 1)) and the log likelihoods of the mixture; the exponent is for the moments."""
+    return posteriors(D / (m - 1))[0], posteriors(D)[1]
+
+
+def metric_rule(D: Array, m: float, *volumes: float) -> tuple[Array, Array]:
+    """Fuzzy c-means in the metric of each component: squared distance -2 volume D, the constants being 0."""
+    U, _, J = fcm_rule(-2 * D * np.array(volumes), m)
+    return U, J
+
+
+GAUSS_RULES: dict[str, Callable[..., tuple[Array, Array]]] = {
+    "posterior": posterior_rule,
+    "tempered": tempered_rule,
+    "metric": metric_rule,
+}
+
+
 def gauss_statistics(
-    block: Block, means: Array, factors: Array | None, constants: Array | None, full: bool, memberships: Array | None
-) -> tuple[Array, Array, Array, float]:
+    block: Block,
+    means: Array,
+    factors: Array | None,
+    constants: Array | None,
+    full: bool,
+    memberships: Array | None,
+    rule: str,
+    *parameters: float,
+) -> tuple[Any, ...]:
     """Moments about the means; see ``kernels.gauss_statistics``."""
     K, d = means.shape
     weight, first = np.zeros(K), np.zeros((K, d))
     second = np.zeros((K, d, d) if full else (K, d))
-    likelihood = 0.0
+    mean_weight, mean_first, share = np.zeros(K), np.zeros((K, d)), np.zeros(K)
+    objective = 0.0
     for lo, Z, w in block.pieces():
         if memberships is None:
             assert factors is not None and constants is not None
-            R, rows = posteriors(log_densities(Z, means, factors, constants, full))
-            likelihood += float(w @ rows)
+            U, rows = GAUSS_RULES[rule](log_densities(Z, means, factors, constants, full), *parameters)
+            objective += float(w @ rows)
         else:
-            R = memberships[lo : lo + len(Z)]
+            U = memberships[lo : lo + len(Z)]
+        share += w @ U
+        with np.errstate(under="ignore"):
+            # what the second moments are weighted with, and what the means are, where that differs
+            W = U ** parameters[0] if rule == "metric" else U ** parameters[1] if rule == "tempered" else U
+            M = U ** parameters[0] if rule == "tempered" else W
         for k in range(K):
-            r, C = R[:, k] * w, Z - means[k]
+            C, r, s = Z - means[k], W[:, k] * w, M[:, k] * w
             weight[k] += r.sum()
             first[k] += r @ C
             second[k] += (C.T * r) @ C if full else r @ (C * C)
-    return weight, first, second, likelihood
+            mean_weight[k] += s.sum()
+            mean_first[k] += s @ C
+    answer = weight, first, second, objective
+    return (*answer, mean_weight, mean_first, share) if rule == "tempered" else answer
 
 
 def gauss_memberships(
-    block: Block, means: Array, factors: Array, constants: Array, full: bool
+    block: Block, means: Array, factors: Array, constants: Array, full: bool, rule: str, *parameters: float
 ) -> tuple[NDArray[Any], Array]:
-    """Posteriors and log likelihoods; see ``kernels.gauss_memberships``."""
-    U, likelihood = np.empty((block.n, len(means)), dtype=block.X.dtype), np.empty(block.n)
+    """Memberships and log likelihoods; see ``kernels.gauss_memberships``."""
+    U, rows = np.empty((block.n, len(means)), dtype=block.X.dtype), np.empty(block.n)
     for lo, Z, _ in block.pieces():
-        U[lo : lo + len(Z)], likelihood[lo : lo + len(Z)] = posteriors(
-            log_densities(Z, means, factors, constants, full)
-        )
-    return U, likelihood
+        here = slice(lo, lo + len(Z))
+        U[here], rows[here] = GAUSS_RULES[rule](log_densities(Z, means, factors, constants, full), *parameters)
+    return U, rows

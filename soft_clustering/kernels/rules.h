@@ -151,6 +151,141 @@ static TARGET void NAME(rule_fcm)(tile_t *t, int64_t K, const double *parameters
             D[k * TILE + r] *= want == MEMBERSHIPS ? sum[r] : Q[k * TILE + r] * shrink[r];
 }
 
+/* out = x^power for x in [0, 1] (in place allowed); 0 stays 0 */
+static TARGET void NAME(power_tile)(const double *x, double power, double *out)
+{
+    ALIGNED double y[TILE];
+    if (power == 1.0) {
+        memmove(out, x, sizeof y);
+        return;
+    }
+    if (power == 2.0) {
+        for (int r = 0; r < TILE; r++)
+            out[r] = x[r] * x[r];
+        return;
+    }
+    for (int r = 0; r < TILE; r++)
+        y[r] = x[r] > 1e-300 ? x[r] : 1e-300;
+    NAME(log_tile)(y, y);
+    for (int r = 0; r < TILE; r++)
+        y[r] *= power;
+    NAME(exp_tile)(y, y);
+    for (int r = 0; r < TILE; r++)
+        out[r] = x[r] > 1e-300 ? y[r] : 0.0;
+}
+
+/* 1 / (1 + (d / bandwidth)^(1/(m-1))): with q = the smaller of d / bandwidth and its inverse, never an overflow */
+static INLINE TARGET void NAME(typicality)(const double *d, double bandwidth, double m, double *out)
+{
+    ALIGNED double q[TILE];
+    for (int r = 0; r < TILE; r++)
+        q[r] = d[r] < bandwidth ? d[r] / bandwidth : bandwidth / d[r];
+    NAME(power_tile)(q, 1.0 / (m - 1.0), q);
+    for (int r = 0; r < TILE; r++)
+        out[r] = (d[r] < bandwidth ? 1.0 : q[r]) / (1.0 + q[r]);
+}
+
+/* Possibilistic c-means of 1993, parameters {m, bandwidth (K)}: typicality t, weight t^m, objective sum_k D t^(m-1). */
+static TARGET void NAME(rule_rational)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
+{
+    const double m = parameters[0];
+    ALIGNED double typical[TILE], power[TILE];
+    memset(row, 0, sizeof(double) * TILE);
+    for (int64_t k = 0; k < K; k++) {
+        double *d = t->D + k * TILE;
+        NAME(typicality)(d, parameters[1 + k], m, typical);
+        NAME(power_tile)(typical, m - 1.0, power);
+        for (int r = 0; r < TILE; r++) {
+            row[r] += d[r] * power[r];
+            d[r] = want == MEMBERSHIPS ? typical[r] : typical[r] * power[r];
+        }
+    }
+}
+
+/* Possibilistic c-means of 1996, parameters {bandwidth (K)}: t = exp(-D / bandwidth), weight t,
+   objective - sum_k bandwidth t. */
+static TARGET void NAME(rule_exponential)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
+{
+    (void)want;
+    memset(row, 0, sizeof(double) * TILE);
+    for (int64_t k = 0; k < K; k++) {
+        double *d = t->D + k * TILE;
+        const double bandwidth = parameters[k];
+        for (int r = 0; r < TILE; r++)
+            d[r] = -d[r] / bandwidth;
+        NAME(exp_tile)(d, d);
+        for (int r = 0; r < TILE; r++)
+            row[r] -= bandwidth * d[r];
+    }
+}
+
+/* Possibilistic fuzzy c-means, parameters {m, a, b, exponent, bandwidth (K)}: u as in fuzzy c-means,
+   t = 1 / (1 + (b D / bandwidth)^(1/(exponent-1))); weight a u^m + b t^exponent;
+   objective a dmin s^(1-m) + sum_k b D t^(exponent-1). */
+static TARGET void NAME(rule_pfcm)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
+{
+    const double a = parameters[1], b = parameters[2], exponent = parameters[3];
+    double *D = t->D, *T = (double *)t->narrow;
+    ALIGNED double typical[TILE], power[TILE], sum[TILE];
+    if (want == MEMBERSHIPS || b == 0) {
+        NAME(rule_fcm)(t, K, parameters, want, row);
+        for (int r = 0; r < TILE; r++)
+            row[r] *= a;
+        if (want != MEMBERSHIPS)
+            for (int64_t i = 0; i < K * TILE; i++)
+                D[i] *= a;
+        return;
+    }
+    memset(sum, 0, sizeof sum);
+    for (int64_t k = 0; k < K; k++) {
+        double *d = D + k * TILE;
+        NAME(typicality)(d, parameters[4 + k] / b, exponent, typical);
+        NAME(power_tile)(typical, exponent - 1.0, power);
+        for (int r = 0; r < TILE; r++) {
+            sum[r] += b * d[r] * power[r];
+            T[k * TILE + r] = b * typical[r] * power[r];
+        }
+    }
+    NAME(rule_fcm)(t, K, parameters, want, row);
+    for (int r = 0; r < TILE; r++)
+        row[r] = a * row[r] + sum[r];
+    for (int64_t i = 0; i < K * TILE; i++)
+        D[i] = a * D[i] + T[i];
+}
+
+static TARGET void NAME(posteriors)(tile_t *t, int64_t K, double *row);
+
+/* Entropy c-means, parameters {lambda, log share (K)}: u = softmax(log share - D / lambda), weight u,
+   objective - lambda log sum_k share exp(-D / lambda). */
+static TARGET void NAME(rule_entropy)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
+{
+    const double lambda = parameters[0];
+    (void)want;
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            t->D[k * TILE + r] = parameters[1 + k] - t->D[k * TILE + r] / lambda;
+    NAME(posteriors)(t, K, row);
+    for (int r = 0; r < TILE; r++)
+        row[r] *= -lambda;
+}
+
+/* Gaussian bumps, parameters {alpha, weight (K)}: weight_k exp(-alpha D); the row's objective is their sum. */
+static TARGET void NAME(rule_bumps)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
+{
+    (void)want;
+    memset(row, 0, sizeof(double) * TILE);
+    for (int64_t k = 0; k < K; k++) {
+        double *d = t->D + k * TILE;
+        for (int r = 0; r < TILE; r++)
+            d[r] *= -parameters[0];
+        NAME(exp_tile)(d, d);
+        for (int r = 0; r < TILE; r++) {
+            d[r] *= parameters[1 + k];
+            row[r] += d[r];
+        }
+    }
+}
+
 /* Log densities in t->D to posteriors; row[r] becomes the log likelihood of the row. */
 static TARGET void NAME(posteriors)(tile_t *t, int64_t K, double *row)
 {
@@ -177,6 +312,32 @@ static TARGET void NAME(posteriors)(tile_t *t, int64_t K, double *row)
     for (int64_t k = 0; k < K; k++)
         for (int r = 0; r < TILE; r++)
             D[k * TILE + r] *= sum[r];
+}
+
+/* Log densities in t->D, parameters {m, exponent}: memberships u = softmax(D / (m-1)); t->D becomes u^exponent and t->E
+   u^m; shares[k] += sum_r u w; row[r] the log likelihood. */
+static TARGET void NAME(tempered)(tile_t *t, int64_t K, const double *parameters, const double *w, double *shares,
+                                  double *row)
+{
+    const double m = parameters[0], exponent = parameters[1];
+    if (m != 2.0) {
+        memcpy(t->E, t->D, sizeof(double) * TILE * (size_t)K);
+        NAME(posteriors)(t, K, row);
+        for (int64_t i = 0; i < K * TILE; i++)
+            t->D[i] = t->E[i] / (m - 1.0);
+        ALIGNED double unused[TILE];
+        NAME(posteriors)(t, K, unused);
+    } else {
+        NAME(posteriors)(t, K, row);
+    }
+    for (int64_t k = 0; k < K; k++) {
+        double *u = t->D + k * TILE, sum = 0;
+        for (int r = 0; r < TILE; r++)
+            sum += u[r] * w[r];
+        shares[k] += sum;
+        NAME(power_tile)(u, m, t->E + k * TILE);
+        NAME(power_tile)(u, exponent, u);
+    }
 }
 
 #undef LANES

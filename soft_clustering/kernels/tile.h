@@ -19,7 +19,7 @@ typedef REAL NAME(vec) __attribute__((vector_size(BYTES), aligned(BYTES), may_al
 static TARGET void NAME(load)(const rows_t *x, int64_t first, int64_t count, int64_t j0, int64_t jn, REAL *T)
 {
     const REAL *base = (const REAL *)x->values + first * x->d + j0;
-    const REAL scale = (REAL)x->scale, most = (REAL)(sizeof(REAL) == 4 ? 1e15 : 1e100);
+    const REAL most = (REAL)(sizeof(REAL) == 4 ? 1e15 : 1e100);
     if (count == TILE) {
         for (int64_t r = 0; r < TILE; r += 4) {
             const REAL *a = base + r * x->d, *b = a + x->d, *c = b + x->d, *e = c + x->d;
@@ -39,7 +39,7 @@ static TARGET void NAME(load)(const rows_t *x, int64_t first, int64_t count, int
         }
     }
     for (int64_t j = 0; j < jn; j++) {
-        const REAL shift = (REAL)x->shift[j0 + j];
+        const REAL shift = (REAL)x->shift[j0 + j], scale = (REAL)x->scale[j0 + j];
         REAL *t = T + j * TILE;
         for (int r = 0; r < TILE; r++) {
             REAL z = (t[r] - shift) * scale;
@@ -190,8 +190,9 @@ static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_
         for (int64_t k = 0; k < K; k++)
             dot[k] = 0;
         for (int64_t p = begin; p < end; p++) {
-            const double z = csr_value((double)values[p], x->scale);
-            const double *vt = v->Vt + csr_at(x->indices, x->index64, p) * K;
+            const int64_t j = csr_at(x->indices, x->index64, p);
+            const double z = csr_value((double)values[p], x->scale[j]);
+            const double *vt = v->Vt + j * K;
             norm += z * z;
             for (int64_t k = 0; k < K; k++)
                 dot[k] += z * vt[k];
@@ -205,7 +206,7 @@ static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_
                     const int64_t at = csr_at(x->indices, x->index64, p);
                     for (; j < at; j++)
                         D += v->Vt[j * K + k] * v->Vt[j * K + k];
-                    const double e = csr_value((double)values[p], x->scale) - v->Vt[at * K + k];
+                    const double e = csr_value((double)values[p], x->scale[at]) - v->Vt[at * K + k];
                     D += e * e;
                     j = at + 1;
                 }
@@ -229,8 +230,9 @@ static TARGET void NAME(sparse_totals)(const rows_t *x, int64_t first, int64_t c
         for (int64_t k = 0; k < K; k++)
             w[k] = t->D[k * TILE + r];
         for (int64_t p = begin; p < end; p++) {
-            const double z = csr_value((double)values[p], x->scale);
-            double *to = total + csr_at(x->indices, x->index64, p) * K;
+            const int64_t j = csr_at(x->indices, x->index64, p);
+            const double z = csr_value((double)values[p], x->scale[j]);
+            double *to = total + j * K;
             for (int64_t k = 0; k < K; k++)
                 to[k] += z * w[k];
         }

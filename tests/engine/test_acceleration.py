@@ -50,8 +50,8 @@ def test_more_dimensions_than_memory():
 
 
 def test_nonlinear_map():
-    x = iterate(np.cos, np.array([1.0]), 6)
-    assert abs(np.cos(x[0]) - x[0]) < 1e-12
+    x = iterate(np.cos, np.array([1.0]), 8)
+    assert abs(np.cos(x[0]) - x[0]) < 3e-14  # after 8 plain steps it is 0.02
 
 
 def test_unstable_fixed_point_is_found():
@@ -77,7 +77,7 @@ def test_repeated_point_adds_nothing():
     for _ in range(3):
         x = mixer.propose(proposed, g(proposed))
         proposed = x
-    np.testing.assert_allclose(proposed, solution, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(proposed, solution, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("unit", [1e-120, 1e120])
@@ -85,7 +85,7 @@ def test_unit_does_not_matter(unit):
     g, _ = contraction(3, 1)
     expected = iterate(g, np.zeros(3), 3)
     scaled = iterate(lambda x: g(x / unit) * unit, np.zeros(3), 3)
-    np.testing.assert_allclose(scaled / unit, expected, rtol=1e-9)
+    np.testing.assert_allclose(scaled / unit, expected, rtol=1e-13)
 
 
 def test_images_are_not_changed():

@@ -109,7 +109,7 @@ def test_accelerated_loop_is_shorter():
     assert fast.converged
     assert fast.n_iter <= 5 < plain.n_iter / 20
     assert np.all(np.diff(fast.history) <= 0)
-    np.testing.assert_allclose(fast.state, 0, atol=1e-7)
+    np.testing.assert_allclose(fast.state, 0, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("bad", [1e9, np.inf, np.nan])
@@ -131,9 +131,7 @@ def test_maximisation_rejects_smaller_values():
     plain = Map(shrink, lambda x: -square(x), _objective_sense="max")
     plain_run = plain.run()
     iterates = {tuple(x) for x in plain.seen}
-    model = Map(
-        shrink, lambda x: -square(x) if tuple(x) in iterates else -1e9, _objective_sense="max", accelerate=True
-    )
+    model = Map(shrink, lambda x: -square(x) if tuple(x) in iterates else -1e9, _objective_sense="max", accelerate=True)
     assert model.run().history == plain_run.history
     free = Map(shrink, lambda x: -square(x), _objective_sense="max", accelerate=True).run()
     assert free.n_iter <= 5
@@ -165,8 +163,7 @@ def test_cheap_passes_start_plain():
     run = fast.run()
     steps = alternating._PLAIN_STEPS
     np.testing.assert_array_equal(fast.seen[:steps], plain.seen[:steps])
-    assert not np.array_equal(fast.seen[steps], plain.seen[steps])
-    assert run.n_iter < 20
+    assert steps < run.n_iter < steps + 6 < len(plain.seen)
 
 
 def test_a_change_of_the_objective_is_judged_after_a_plain_step():
@@ -279,7 +276,8 @@ def test_collapse_is_said(V, memberships, message):
 
 
 @pytest.mark.parametrize(
-    "V, memberships", [([[0.0, 0], [1, 0], [0, 1]], HARD), ([[0.0, 0], [1, 0], [1.001, 0]], HARD), ([[0.0, 0.0]], [[1.0]])]
+    "V, memberships",
+    [([[0.0, 0], [1, 0], [0, 1]], HARD), ([[0.0, 0], [1, 0], [1.001, 0]], HARD), ([[0.0, 0.0]], [[1.0]])],
 )
 def test_nothing_is_said_of_a_good_fit(V, memberships):
     assert collapse("NAME", np.array(V), np.array(memberships), BLOCKS, "the remedy") == []
@@ -345,7 +343,7 @@ def test_maximised_objective():
     np.testing.assert_array_equal(mirrored.memberships_, model.memberships_)
     assert mirrored.objective_ == -model.objective_
     np.testing.assert_array_equal(mirrored.objective_history_, -model.objective_history_)
-    assert mirrored.score(IRIS) == pytest.approx(mirrored.objective_, rel=1e-14)
+    assert mirrored.score(IRIS) == pytest.approx(mirrored.objective_, rel=1e-14, abs=0)
 
 
 def test_fit_returns_itself_and_forgets_the_last_fit():

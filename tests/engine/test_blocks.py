@@ -46,8 +46,8 @@ def test_scale_is_a_power_of_two_near_the_spread(exponent, offset, dense):
     assert 0.5 <= blocks.mean_variance <= 2
     measured = np.sqrt(blocks.mean_variance) / blocks.frame.scale / 10.0**exponent
     # The offset costs its digits once in the data, and again where they are not centred.
-    digits = 1e-15 * (1 + offset) if dense else 1e-15 * (1 + offset) ** 2
-    assert measured == pytest.approx(np.sqrt(IRIS.var(axis=0).mean()), rel=max(digits, 1e-13), abs=0)
+    digits = 1e-15 * offset if dense else 1e-14 * offset**2
+    assert measured == pytest.approx(np.sqrt(IRIS.var(axis=0).mean()), rel=1e-13 + digits, abs=0)
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e8, 1e12])

@@ -26,7 +26,7 @@ class BuildKernels(build_ext):
         if self.compiler.compiler_type == "msvc":
             compile_args, openmp = ["/O2", "/fp:precise", "/openmp"], []
         else:
-            compile_args = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros", "-ffp-contract=fast"]
+            compile_args = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
             openmp = ["-fopenmp"] if self.compiles_with("-fopenmp") else []
         extension.extra_compile_args = compile_args + openmp
         extension.extra_link_args = openmp

@@ -99,7 +99,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         -------
         cover : ndarray of shape (n_samples, n_clusters_), bool
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "memberships_")
         memberships = self.memberships_
         if threshold is not None:
             cover: NDArray[np.bool_] = (memberships >= threshold) & (memberships > 0)

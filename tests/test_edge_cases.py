@@ -27,6 +27,7 @@ from soft_clustering.testing.inputs import explicit_start
 FEATURE_ROWS = [row for row in REGISTRY if getattr(soft_clustering, row.name).modality == "features"]
 EXTRAS = {"deep": "torch"}
 K = 3
+WEIGHT_WORDS = r"sample_weight|\bSample weights\b"
 X_WORDS = r"\bX\b|\b[Aa]rray|\bsamples?\b|\bfeatures?\b|\bn_samples\b|\b[Dd]ata\b"
 
 
@@ -79,12 +80,15 @@ def valid_or_clear_error(estimator, X, *, expect="either", naming=None, **fit_pa
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("error", RuntimeWarning)
+        error = None
         try:
             estimator.fit(X, **fit_params)
-        except Exception as error:
-            assert_clear(error, naming)
-            assert expect != "valid", f"{type(error).__name__}: {error}"
-            return Outcome(None, caught, error)
+        except Exception as raised:
+            error = raised
+    if error is not None:
+        assert_clear(error, naming)
+        assert expect != "valid", f"{type(error).__name__}: {error}"
+        return Outcome(None, caught, error)
     assert expect != "error", "accepted"
     assert_valid(estimator, X.shape[0] if hasattr(X, "shape") else len(X))
     return Outcome(estimator, caught, None)
@@ -104,6 +108,19 @@ def make(request):
         return cls(**defaults | parameters)
 
     return build
+
+
+def where(condition):
+    """Only the estimators for which ``condition(estimator)`` holds."""
+    rows = [row for row in FEATURE_ROWS if condition(getattr(soft_clustering, row.name)())]
+    return pytest.mark.parametrize("make", [pytest.param(row, id=row.name) for row in rows], indirect=True)
+
+
+def having(name):
+    return where(lambda estimator: name in estimator.get_params())
+
+
+weighted = where(lambda estimator: "sample_weight" in inspect.signature(estimator.fit).parameters)
 
 
 def blobs(n=60, d=3, seed=0):
@@ -142,7 +159,6 @@ REFUSED = {
     "objects with None": (edit(blobs().astype(object), (3, 1), None), X_WORDS),
     "objects with a dict": (edit(blobs().astype(object), (3, 1), {}), X_WORDS),
     "complex": (blobs() + 1j, X_WORDS),
-    "dates": (np.arange(60).astype("datetime64[D]").reshape(20, 3), X_WORDS),
 }
 
 
@@ -209,6 +225,7 @@ EITHER = {
     "as many rows as clusters": blobs(K),
     "one row more than clusters": blobs(K + 1),
     "offset 1e15": blobs() + 1e15,
+    "dates": np.arange(60).astype("datetime64[D]").reshape(20, 3),
 }
 
 
@@ -427,31 +444,35 @@ def short(value):
 
 
 @pytest.mark.parametrize(
-    "name, value",
-    [pytest.param(*pair, id=f"{pair[0]}={short(pair[1])}-{i}") for i, pair in enumerate(BAD_PARAMETERS)],
+    "make, name, value",
+    [
+        pytest.param(row, name, value, id=f"{row.name}-{name}={short(value)}")
+        for row in FEATURE_ROWS
+        for name, value in BAD_PARAMETERS
+        if name in getattr(soft_clustering, row.name)().get_params()
+    ],
+    indirect=["make"],
 )
 def test_bad_parameter_is_named(make, name, value):
-    if name not in make().get_params():
-        return
     valid_or_clear_error(make(**{name: value}), blobs(), expect="error", naming=rf"\b{name}\b")
 
 
+@having("m")
 @pytest.mark.parametrize("m, expect", [(1.0001, "valid"), (1.000001, "either"), (100.0, "either"), (np.inf, "either")])
 def test_extreme_fuzzifier(make, m, expect):
-    if "m" in make().get_params():
-        valid_or_clear_error(make(m=m), blobs(), expect=expect, naming=r"\bm\b")
+    valid_or_clear_error(make(m=m), blobs(), expect=expect, naming=r"\bm\b")
 
 
+@having("n_clusters")
 def test_one_cluster(make):
-    if "n_clusters" in make().get_params():
-        outcome = valid_or_clear_error(make(n_clusters=1), blobs(), naming="n_clusters")
-        if outcome.model is not None and outcome.model._partition_constrained:
-            np.testing.assert_allclose(outcome.model.memberships_, 1, atol=1e-12)
+    outcome = valid_or_clear_error(make(n_clusters=1), blobs(), naming="n_clusters")
+    if outcome.model is not None and outcome.model._partition_constrained:
+        np.testing.assert_allclose(outcome.model.memberships_, 1, atol=1e-12)
 
 
+@having("n_clusters")
 def test_as_many_clusters_as_rows(make):
-    if "n_clusters" in make().get_params():
-        valid_or_clear_error(make(n_clusters=20), blobs(20))
+    valid_or_clear_error(make(n_clusters=20), blobs(20))
 
 
 def test_numpy_scalars_are_numbers(make):
@@ -461,14 +482,13 @@ def test_numpy_scalars_are_numbers(make):
     valid_or_clear_error(make(**parameters), blobs(), expect="valid")
 
 
+@having("init")
 @pytest.mark.parametrize(
     "start",
     ["coincident", "far away", "at 1e300", "on one row", "coincident memberships", "one column"],
 )
 def test_hostile_start(make, start):
     """Starts of the right shape: a valid result, or an error that names init."""
-    if "init" not in make().get_params():
-        return
     X = blobs()
     one_column = np.zeros((60, K))
     one_column[:, 0] = 1
@@ -489,10 +509,7 @@ def test_hostile_start(make, start):
 # Weights ------------------------------------------------------------------------------------------------------------
 
 
-def takes_weights(make):
-    return "sample_weight" in inspect.signature(make().fit).parameters
-
-
+@weighted
 @pytest.mark.parametrize(
     "weights",
     [
@@ -511,53 +528,52 @@ def takes_weights(make):
     ids=["negative", "all zero", "short", "long", "2-D", "nan", "inf", "strings", "a string", "complex", "dict"],
 )
 def test_bad_weights(make, weights):
-    if takes_weights(make):
-        valid_or_clear_error(make(), blobs(), sample_weight=weights, expect="error", naming="sample_weight")
+    valid_or_clear_error(make(), blobs(), sample_weight=weights, expect="error", naming=WEIGHT_WORDS)
 
 
+@weighted
 def test_fewer_weighted_rows_than_clusters(make):
-    if takes_weights(make):
-        weights = np.zeros(60)
-        weights[:2] = 1
-        naming = rf"n_clusters|sample_weight|{X_WORDS}"
-        outcome = valid_or_clear_error(make(), blobs(), sample_weight=weights, naming=naming)
-        if "n_clusters" in make().get_params() and make().n_clusters is not None:
-            assert outcome.error is not None
+    weights = np.zeros(60)
+    weights[:2] = 1
+    naming = rf"n_clusters|{WEIGHT_WORDS}|{X_WORDS}"
+    outcome = valid_or_clear_error(make(), blobs(), sample_weight=weights, naming=naming)
+    if "n_clusters" in make().get_params() and make().n_clusters is not None:
+        assert outcome.error is not None
 
 
+@weighted
 @pytest.mark.parametrize("weight", [1e-300, 1e-150, 1e-12, 1e12, 1e150, 1e300])
 def test_uniform_weights_of_any_size(make, weight):
-    if takes_weights(make):
-        X = blobs()
-        outcome = valid_or_clear_error(make(), X, sample_weight=np.full(60, weight), naming="sample_weight")
-        if outcome.model is not None:
-            expected = valid_or_clear_error(make(), X).model.memberships_
-            np.testing.assert_allclose(outcome.model.memberships_, expected, atol=1e-6)
+    X = blobs()
+    outcome = valid_or_clear_error(make(), X, sample_weight=np.full(60, weight), naming=WEIGHT_WORDS)
+    if outcome.model is not None:
+        expected = valid_or_clear_error(make(), X).model.memberships_
+        np.testing.assert_allclose(outcome.model.memberships_, expected, atol=1e-6)
 
 
+@weighted
 @pytest.mark.parametrize("large", [1e6, 1e100, 1e300])
 def test_one_large_weight(make, large):
-    if takes_weights(make):
-        valid_or_clear_error(
-            make(), blobs(), sample_weight=edit(np.ones(60), 5, large), naming="sample_weight|reg_covar"
-        )
+    valid_or_clear_error(
+        make(), blobs(), sample_weight=edit(np.ones(60), 5, large), naming=rf"{WEIGHT_WORDS}|reg_covar"
+    )
 
 
+@weighted
 def test_weights_of_one_cluster_only(make):
-    if takes_weights(make):
-        weights = np.where(np.arange(60) % K == 0, 1.0, 0.0)
-        outcome = valid_or_clear_error(make(), blobs(), sample_weight=weights)
-        assert outcome.model is not None
+    weights = np.where(np.arange(60) % K == 0, 1.0, 0.0)
+    outcome = valid_or_clear_error(make(), blobs(), sample_weight=weights)
+    assert outcome.model is not None
 
 
+@weighted
 def test_outlier_of_weight_zero_changes_nothing(make):
-    if takes_weights(make):
-        X = blobs()
-        weights = edit(np.ones(60), 0, 0.0)
-        for value in (1e3, 1e100):
-            outcome = valid_or_clear_error(make(), edit(X, 0, value), sample_weight=weights, expect="valid")
-            expected = valid_or_clear_error(make(), X[1:]).model.memberships_
-            np.testing.assert_allclose(outcome.model.memberships_[1:], expected, atol=1e-6)
+    X = blobs()
+    weights = edit(np.ones(60), 0, 0.0)
+    for value in (1e3, 1e100):
+        outcome = valid_or_clear_error(make(), edit(X, 0, value), sample_weight=weights, expect="valid")
+        expected = valid_or_clear_error(make(), X[1:]).model.memberships_
+        np.testing.assert_allclose(outcome.model.memberships_[1:], expected, atol=1e-6)
 
 
 # Sparse matrices ----------------------------------------------------------------------------------------------------

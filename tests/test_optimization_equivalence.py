@@ -82,9 +82,11 @@ def center_tolerance(kind, m):
     """Relative error of weights, totals and memberships: the power 1 / (m - 1) multiplies that of the distances."""
     power = max(1.0, 1 / (m - 1))
     if kind == "dense32":
-        return 1e-6 * power if power > 10 else 1e-5
-    # CSR distances come from the expanded form, which loses digits where a row is close to a centre.
-    return 1e-9 if kind.startswith("csr") else max(1e-13, 1e-14 * power)
+        return max(1e-5, 2e-6 * power)
+    if kind == "dense64":
+        return max(1e-13, 1e-14 * power)
+    # CSR distances come from the expanded form, which loses digits where a row is close to a centre; u^m shows it.
+    return 1e-9 if m > 10 else 1e-11
 
 
 # Centres -----------------------------------------------------------------------------------------------------------------
@@ -108,7 +110,7 @@ def test_center_kernels(kind, m, twin):
         found_centers, expected_centers = (s.total[full] / s.weight[full, None] for s in (found, expected))
         np.testing.assert_allclose(found_centers, expected_centers, rtol=0, atol=tolerance)
         # The objective of a row is about the smallest of its distances: no power of it.
-        objective = 1e-5 if kind == "dense32" else 1e-12
+        objective = 1e-5 if kind == "dense32" else 3e-13
         assert found.objective == pytest.approx(expected.objective, rel=objective, abs=1e-300)
         assert found.worst == pytest.approx(expected.worst, rel=objective, abs=1e-300)
         assert (found.worst_row is None) == (expected.worst_row is None)
@@ -164,7 +166,7 @@ def test_empty_rows_of_a_sparse_matrix(twin):
     found, expected = (call(kernels.center_statistics, block, V, "fcm", 2.0) for call in (run, twin))
     np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-14)
     np.testing.assert_array_equal(found.total, np.zeros((2, 3)))
-    assert found.objective == pytest.approx(70 * 0.8, rel=1e-14)
+    assert found.objective == pytest.approx(70 * 0.8, rel=1e-14, abs=0)
 
 
 # Gaussian components ----------------------------------------------------------------------------------------------------------
@@ -195,14 +197,14 @@ def test_gauss_kernels(kind, full, twin):
             call(kernels.gauss_statistics, block, means, factors, constants, full=full) for call in (run, twin)
         )
         for a, b in zip(found, expected, strict=True):
-            close(a, b, 1e-12)
+            close(a, b, 1e-13)
         (U, rows), (U_twin, rows_twin) = (
             call(kernels.gauss_memberships, block, means, factors, constants, full=full) for call in (run, twin)
         )
         assert U.dtype == block.X.dtype
         # The arithmetic is in double for both types: a float result differs by one rounding at most.
-        np.testing.assert_allclose(U, U_twin, rtol=0, atol=1e-12 if kind == "dense64" else 6e-8)
-        close(rows, rows_twin, 1e-13)
+        np.testing.assert_allclose(U, U_twin, rtol=0, atol=3e-13 if kind == "dense64" else 6e-8)
+        close(rows, rows_twin, 4e-14)
 
 
 @needs_kernels
@@ -220,7 +222,7 @@ def test_gauss_kernels_with_given_memberships(kind, full, twin):
             for call in (run, twin)
         )
         for a, b in zip(found, expected, strict=True):
-            close(a, b, 1e-13)
+            close(a, b, 2e-14)
         assert found.objective == 0
 
 
@@ -272,7 +274,7 @@ def test_chunks_change_only_the_rounding(monkeypatch, kind, n, chunks):
         if np.ndim(a) and len(a) == n:
             np.testing.assert_array_equal(a, b)  # one result per row
         else:
-            close(a, b, 1e-13)
+            close(a, b, 3e-14)
 
 
 # Accuracy of the power -----------------------------------------------------------------------------------------------------------
@@ -337,10 +339,10 @@ def test_fit_with_the_twins(monkeypatch, m, container):
     monkeypatch.setattr(kernels, "compiled", None)
     numpy = FCM(4, m=m, n_init=1, random_state=0).fit(container(X), sample_weight=weight)
     assert numpy.n_iter_ == compiled.n_iter_
-    np.testing.assert_allclose(numpy.memberships_, compiled.memberships_, rtol=0, atol=1e-10)
-    np.testing.assert_allclose(numpy.centers_, compiled.centers_, rtol=1e-11)
+    np.testing.assert_allclose(numpy.memberships_, compiled.memberships_, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(numpy.centers_, compiled.centers_, rtol=4e-12)
     np.testing.assert_allclose(numpy.objective_history_, compiled.objective_history_, rtol=1e-12)
-    np.testing.assert_allclose(numpy.predict_memberships(container(X)), compiled.memberships_, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(numpy.predict_memberships(container(X)), compiled.memberships_, rtol=0, atol=1e-12)
 
 
 @needs_kernels
@@ -366,14 +368,14 @@ def test_reseeding_with_the_twins(monkeypatch):
 
 def slow_sets():
     """Data, number of clusters, by how much acceleration shortens the loop at least."""
-    yield "iris", load_iris().data, 3, 1.2
+    yield "iris", load_iris().data, 3, 1.4
     yield "wine", load_wine().data, 3, 2.0
     yield "breast cancer", load_breast_cancer().data, 2, 1.6
-    yield "blobs", make_blobs(1000, 2, centers=5, random_state=42)[0], 5, 1.2
+    yield "blobs", make_blobs(1000, 2, centers=5, random_state=42)[0], 5, 1.5
     yield "moons", make_moons(1000, noise=0.05, random_state=42)[0], 2, 1.2
-    yield "circles", make_circles(1000, factor=0.5, noise=0.05, random_state=42)[0], 2, 10.0
-    yield "varied", make_blobs(1500, 2, centers=4, cluster_std=[1, 2.5, 0.5, 3], random_state=42)[0], 4, 1.2
-    yield "overlapping", make_blobs(3000, 8, centers=3, cluster_std=6, random_state=42)[0], 3, 4.0
+    yield "circles", make_circles(1000, factor=0.5, noise=0.05, random_state=42)[0], 2, 20.0
+    yield "varied", make_blobs(1500, 2, centers=4, cluster_std=[1, 2.5, 0.5, 3], random_state=42)[0], 4, 1.1
+    yield "overlapping", make_blobs(3000, 8, centers=3, cluster_std=6, random_state=42)[0], 3, 2.5
 
 
 @pytest.mark.parametrize("name, X, K, factor", [pytest.param(*row, id=row[0]) for row in slow_sets()])

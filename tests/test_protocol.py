@@ -18,13 +18,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.base import BaseSoftClusterer, InductiveSoftClusterer
 from soft_clustering.testing import ALL_CHECKS, SAMPLES, check_soft_clusterer, make_sample
-from soft_clustering.testing.run import captured_output
+from soft_clustering.testing.run import captured_output, fit_takes
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = {"deep": "torch"}  # the module that an extra of the registry brings
@@ -66,6 +67,29 @@ def test_conformance_at_other_numbers_of_clusters(row, n_clusters):
     check_soft_clusterer(estimator.set_params(n_clusters=n_clusters))
 
 
+def options():
+    """Every value of every parameter that names its choices, but for the default."""
+    for row in REGISTRY:
+        cls = getattr(soft_clustering, row.name)
+        for name, constraints in getattr(cls, "_parameter_constraints", {}).items():
+            values = [True, False] if "boolean" in constraints else []
+            for constraint in constraints:
+                values += sorted(constraint.options) if isinstance(constraint, StrOptions) else []
+            for value in values:
+                # A precomputed matrix is another kind of data.
+                if value not in (cls().get_params()[name], "precomputed"):
+                    yield pytest.param(row, {name: value}, id=f"{row.name}-{name}={value}")
+
+
+@pytest.mark.parametrize("row, setting", list(options()))
+def test_conformance_of_every_option(row, setting):
+    estimator = build(row).set_params(**setting)
+    for check in ALL_CHECKS:
+        # A start with a draw per row cannot know that two rows are copies.
+        if check.__name__ != "check_weight_integer":
+            check(estimator)
+
+
 # Inside scikit-learn ------------------------------------------------------------------------------------------------
 
 
@@ -102,7 +126,7 @@ def test_pipeline(row):
 @each_feature
 def test_pipeline_passes_weights_on(row):
     estimator, sample = inductive(row), make_sample(build(row))
-    if "sample_weight" not in estimator.fit.__code__.co_varnames:
+    if not fit_takes(estimator, "sample_weight"):
         pytest.skip("no sample_weight")
     weight = np.linspace(0.5, 2, len(sample.X))
     pipeline = Pipeline([("cluster", clone(estimator))]).fit(sample.X, cluster__sample_weight=weight)

@@ -172,18 +172,22 @@ def _frame(X: Any, weight: Array | None) -> tuple[Frame, float]:
     else:
         # About a row of the data the relative error of the variance is at most n eps, whatever the offset.
         origin = X[0].astype(np.float64)
-    mean, variance = _moments(X, weight, Frame(origin, unit))
-    if not 1e-90 < variance < 1e90:
+    with np.errstate(over="ignore"):  # judged below
+        mean, variance = _moments(X, weight, Frame(origin, unit))
+    limit = 1e307 if X.dtype == np.float64 else 1e37
+    if not 1e-90 < variance < min(1e90, limit * limit / 1e4):
         # Constant, or out of the range where squares are safe: measure in units of the largest entry.
         most = float(max(abs(values.min()), abs(values.max())))
-        if most > 1e307:
-            raise ValueError(f"X must have entries below 1e307 in absolute value. Got {most:.3g} instead.")
-        unit = 2.0 ** -math.frexp(most)[1] if most > 0 else 1.0
+        if most > limit:
+            raise ValueError(f"X must have entries below {limit:g} in absolute value. Got {most:.3g} instead.")
+        unit = 2.0 ** min(-math.frexp(most)[1], 1000) if most > 0 else 1.0
         mean, variance = _moments(X, weight, Frame(origin, unit))
     shift = origin if sparse.issparse(X) else origin + mean / unit
     # In the type of the data, as the kernels subtract it there.
     shift = shift.astype(X.dtype).astype(np.float64)
-    power = round(0.5 * math.log2(variance)) if variance > 0 else 0
+    if variance == 0:
+        return Frame(shift, 1.0), 0.0
+    power = round(0.5 * math.log2(variance))
     scale = min(max(unit * 2.0**-power, 2.0**-1000), 2.0**500)
     return Frame(shift, scale), variance * (scale / unit) ** 2
 

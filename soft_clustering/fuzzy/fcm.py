@@ -204,7 +204,8 @@ class FCM(AlternatingClusterer):
         self._weight = statistics.weight
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try m='auto' or a smaller m"
+        advice = "a smaller m" if self.m == "auto" else "m='auto' or a smaller m"
+        remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try {advice}"
         return super()._complaints(run, blocks) + collapse("FCM", run.state, self.memberships_, blocks, remedy)
 
     def _run(self, starts: Starts) -> None:

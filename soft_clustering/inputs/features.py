@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the argument in errors of conversion to numbers, which do not say what could not be converted."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if name in str(error):
+            raise
+        raise type(error)(f"{name} must be numeric: {error}") from error
 
 
 def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_sparse: bool) -> Any:
@@ -24,14 +37,16 @@ def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_s
     accept_sparse : bool
         Whether the estimator takes sparse matrices.
     """
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr" if accept_sparse else False,
-        dtype=[np.float64, np.float32],
-        order="C",
-    )
+    # Entries near the largest float overflow in the sum that looks for NaN; what matters is checked afterwards.
+    with _naming("X"), np.errstate(over="ignore", invalid="ignore"):
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+        )
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -42,9 +57,14 @@ def validate_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     """Weights as a float64 vector, or None where there are none; negative and all-zero ones are refused."""
     if sample_weight is None:
         return None
-    weights: NDArray[np.float64] = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    with _naming("sample_weight"):
+        weights: NDArray[np.float64] = _check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+        )
     if not weights.any():
         raise ValueError("sample_weight must have a positive entry. Got only zeros.")
+    if not 1e-100 < weights.max() < 1e100:
+        raise ValueError(f"sample_weight must be largest between 1e-100 and 1e100. Got {weights.max():.3g} instead.")
     return np.ascontiguousarray(weights)
 
 
@@ -56,9 +76,10 @@ def check_enough_samples(n_samples: int, n_clusters: int) -> None:
 
 def validate_matrix(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """A finite float64 array of the given shape, for array parameters such as ``init``."""
-    array: NDArray[np.float64] = check_array(
-        value, dtype=np.float64, order="C", copy=True, ensure_2d=False, allow_nd=True, input_name=name
-    )
+    with _naming(name):
+        array: NDArray[np.float64] = check_array(
+            value, dtype=np.float64, order="C", copy=True, ensure_2d=False, allow_nd=True, input_name=name
+        )
     if array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}. Got shape {array.shape} instead.")
     return array

@@ -34,7 +34,6 @@ from ..engine.covariance import inverse_cholesky
 from ..inputs.features import validate_matrix
 from ..kernels import GaussStatistics, gauss_memberships, gauss_statistics
 
-# What scikit-learn adds to the size of a component: an empty one keeps finite parameters.
 _TINY = 10 * np.finfo(np.float64).eps
 
 
@@ -208,7 +207,7 @@ class GMM(AlternatingClusterer):
         return gauss_statistics(block, *self._densities(state), full=self._full)
 
     def _update(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> Components:
-        return self._maximise(state.means, statistics, blocks.frame)
+        return self._maximise(state.means, statistics, blocks)
 
     def _memberships(self, block: Block, state: Components) -> NDArray[Any]:
         return gauss_memberships(block, *self._densities(state), full=self._full)[0]
@@ -224,13 +223,14 @@ class GMM(AlternatingClusterer):
         assert state.covariances is not None
         self.weights_ = state.weights
         self.centers_ = frame.to_input(state.means).astype(blocks.dtype)
-        self.covariances_ = state.covariances / frame.scale / frame.scale
+        with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
+            self.covariances_ = state.covariances / frame.scale / frame.scale
         upper = np.swapaxes(state.factors, -1, -2) if self._full else state.factors
         self.precisions_cholesky_ = upper * frame.scale
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         complaints, K = super()._complaints(run, blocks), self.n_clusters
-        empty = int(np.sum(run.state.weights * blocks.total_weight < 1e-8))
+        empty = int(np.sum(run.state.weights * blocks.n < 1e-8))
         if empty:
             complaints.append(f"GMM left {empty} of {K} components empty; use fewer clusters or another init")
         elif K > 1 and self.memberships_.max() - 1 / K < 1e-3:
@@ -278,11 +278,15 @@ class GMM(AlternatingClusterer):
             )
         return np.ascontiguousarray(state.means), np.ascontiguousarray(factors), np.maximum(constants, -1e300)
 
-    def _maximise(self, origin: Array, statistics: GaussStatistics, frame: Frame) -> Components:
+    def _sizes(self, statistics: GaussStatistics, blocks: Blocks) -> Array:
+        """N_k, never quite 0: an empty component keeps finite parameters, as in scikit-learn."""
+        return statistics.weight + _TINY * blocks.total_weight / blocks.n
+
+    def _maximise(self, origin: Array, statistics: GaussStatistics, blocks: Blocks) -> Components:
         """The M-step, from moments about ``origin``."""
-        N = statistics.weight + _TINY
+        N = self._sizes(statistics, blocks)
         shift = statistics.first / N[:, None]
-        ridge = self.reg_covar * frame.scale * frame.scale
+        ridge = self.reg_covar * blocks.frame.scale * blocks.frame.scale
         if self._full:
             scatter = statistics.second - N[:, None, None] * shift[:, :, None] * shift[:, None, :]
             tied = self.covariance_type == "tied"
@@ -334,8 +338,8 @@ class GMM(AlternatingClusterer):
             return reduce(GaussStatistics.merge, each)
 
         about_zero = moments(np.zeros((self.n_clusters, blocks.d)), False)
-        means = about_zero.first / (about_zero.weight + _TINY)[:, None]
-        return self._maximise(means, moments(means, self._full), blocks.frame)
+        means = about_zero.first / self._sizes(about_zero, blocks)[:, None]
+        return self._maximise(means, moments(means, self._full), blocks)
 
     def _starting_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
         n, K = blocks.n, self.n_clusters
@@ -351,8 +355,11 @@ class GMM(AlternatingClusterer):
             return memberships / memberships.sum(axis=1, keepdims=True)
         memberships = np.zeros((n, K))
         X, weight = blocks.blocks[0].X, blocks.blocks[0].weight
-        if not 2.0**-300 < blocks.frame.scale < 2.0**300:
-            X = X * X.dtype.type(blocks.frame.scale)  # a power of two changes no digit
+        if weight is not None and np.ptp(weight) == 0:
+            weight = None  # the same draws as without weights
+        reach = 1e140 if X.dtype == np.float64 else 1e15
+        if not (1 / reach < blocks.frame.scale < reach and -reach < X.min() <= X.max() < reach):
+            X = blocks.frame.from_input(X)  # the squares of X itself are out of range
         if self.init == "kmeans":
             labels = KMeans(K, n_init=1, random_state=rng).fit(X, sample_weight=weight).labels_
             memberships[np.arange(n), labels] = 1

@@ -141,6 +141,12 @@ def test_auto_fuzzifier_is_the_default_and_stored():
     np.testing.assert_array_equal(model.centers_, FCM(3, m=model.m_, random_state=0).fit(X).centers_)
 
 
+def test_auto_fuzzifier_of_normalised_weights():
+    """Weights that sum to one are no sample of size one."""
+    X = load_wine().data
+    assert FCM(3, random_state=0).fit(X, sample_weight=np.full(178, 1 / 178)).m_ == auto_fuzzifier(178, 13)
+
+
 def test_fuzzifier_too_large():
     limit = 1 + 500 / np.log(3)
     assert resolve_fuzzifier(limit, 10, 2, 3) == limit
@@ -280,7 +286,7 @@ def test_one_underflowed_cluster_moves_per_pass():
     np.testing.assert_allclose(model.centers_, [[0.5], [34 / 3], [13.0], [-1e7]], rtol=1e-14)
 
 
-@pytest.mark.parametrize("factor", [1e-290, 1e-150, 1e150])
+@pytest.mark.parametrize("factor", [1e-90, 1e-20, 1e90])
 def test_unit_of_the_weights_does_not_matter(factor):
     weight = np.random.RandomState(0).uniform(0.5, 2, 150)
     model = FCM(3, m=2, init=START).fit(IRIS, sample_weight=weight)
@@ -397,6 +403,27 @@ def test_extreme_units_in_float32(scale):
     model = FCM(3, m=2, init=X[[0, 60, 120]]).fit(X)
     exact = FCM(3, m=2, init=X[[0, 60, 120]]).fit(X.astype(np.float64))
     np.testing.assert_allclose(model.memberships_, exact.memberships_, rtol=0, atol=4e-6)
+
+
+@pytest.mark.parametrize(
+    "m, start, factor",
+    [
+        (1.1, [[0.5, 0.0], [10.5, 0.0], [1000.0, 0.0]], 1.0),
+        (
+            50.0,
+            [[0.4, 0.1], [0.6, 0.0], [10.4, 0.2], [10.2, -0.1], [9.9, 0.3], [0.1, 0.5], [5.0, 1.0], [3.0, 2.0]],
+            1.0,
+        ),
+        (2.0, [[0.4, 0.1], [10.4, 0.2]], 1e-46),
+    ],
+    ids=["far centre", "large fuzzifier", "small weights"],
+)
+def test_small_weights_in_float32(m, start, factor):
+    """u^m and sample weights may be far below what a float32 holds."""
+    X = np.array([[0, 0.5], [1, 0], [1, 1], [0, 1], [10, 0.5], [11, 0], [11, 1], [10, 2]], dtype=np.float32)
+    weight = np.full(8, factor)
+    model, exact = (passes(data, start, 1, m=m, weight=weight) for data in (X, X.astype(np.float64)))
+    np.testing.assert_allclose(model.centers_, exact.centers_, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-12), (np.float32, 2e-6)])

@@ -1,0 +1,395 @@
+"""The loop: stopping, history, safeguarded acceleration, starts, what is stored and what is said."""
+
+import re
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils import check_random_state
+
+from soft_clustering import FCM
+from soft_clustering.engine import alternating
+from soft_clustering.engine.alternating import (
+    AlternatingClusterer,
+    Run,
+    Starts,
+    alternate,
+    center_shift,
+    collapse,
+    likelihood_change,
+    new_centers,
+    same_centers,
+)
+from soft_clustering.engine.blocks import make_blocks
+from soft_clustering.kernels import CenterStatistics
+
+IRIS = load_iris().data
+ONE_ROW = make_blocks(np.array([[0.0, 0.0], [2.0, 2.0]]))  # mean variance 1 in its frame
+
+
+class Map:
+    """A model for ``alternate`` whose state is a vector: x -> image(x) with an objective, and a record of what it saw."""
+
+    _to_vector = staticmethod(lambda state: state)
+    _from_vector = staticmethod(lambda vector, like: vector)
+    _residual = staticmethod(lambda old, new, history, blocks: float(np.linalg.norm(new - old)))
+    _objective_sense = "min"
+    n_clusters, verbose = 10**9, 0  # so much work that acceleration starts at once
+
+    def __init__(self, image, objective, *, accelerate=False, tol=1e-8, max_iter=1000, **others):
+        self.image, self.value, self.seen = image, objective, []
+        self.accelerate, self.tol, self.max_iter = accelerate, tol, max_iter
+        vars(self).update(others)
+
+    def _statistics(self, block, state):
+        self.seen.append(state)
+        return state
+
+    def _objective(self, statistics, blocks):
+        return self.value(statistics)
+
+    def _update(self, state, statistics, blocks):
+        return self.image(state)
+
+    def run(self, start=(8.0, -4.0), rival=None):
+        run = Run(np.array(start))
+        alternate(self, ONE_ROW, run, rival)
+        return run
+
+
+RATES = np.array([0.5, 0.9])
+
+
+def shrink(x):
+    return RATES * x
+
+
+def square(x):
+    return float(x @ x)
+
+
+# The plain loop ------------------------------------------------------------------------------------------------------------
+
+
+def test_plain_loop_visits_the_iterates():
+    model = Map(shrink, square)
+    run = model.run()
+    expected = [np.array([8.0, -4.0]) * RATES**t for t in range(run.n_iter)]
+    np.testing.assert_allclose(model.seen, expected, rtol=1e-13)
+    np.testing.assert_allclose(run.history, [square(x) for x in expected], rtol=1e-13)
+    np.testing.assert_array_equal(run.state, shrink(model.seen[-1]))
+    # |x - shrink(x)| <= tol for the first time at the last visited point
+    steps = [np.linalg.norm(x - shrink(x)) for x in expected]
+    assert run.converged
+    assert run.residual == pytest.approx(steps[-1], rel=1e-12)
+    assert steps[-1] <= model.tol < steps[-2]
+
+
+def test_loop_ends_at_max_iter():
+    run = Map(shrink, square, max_iter=5).run()
+    assert (run.n_iter, run.converged, len(run.history)) == (5, False, 5)
+    assert run.residual > 1e-8
+
+
+def test_tol_zero_ends_at_an_exact_fixed_point():
+    run = Map(lambda x: np.floor(x / 2), square, tol=0).run((8.0, 4.0))
+    assert run.converged
+    assert run.n_iter == 5
+    np.testing.assert_array_equal(run.state, [0.0, 0.0])
+
+
+# Acceleration -------------------------------------------------------------------------------------------------------------
+
+
+def test_accelerated_loop_is_shorter():
+    plain, fast = Map(shrink, square).run(), Map(shrink, square, accelerate=True).run()
+    assert fast.converged
+    assert fast.n_iter <= 5 < plain.n_iter / 20
+    assert np.all(np.diff(fast.history) <= 0)
+    np.testing.assert_allclose(fast.state, 0, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("bad", [1e9, np.inf, np.nan])
+def test_worse_points_are_rejected(bad):
+    """With an objective that punishes every accelerated point the states kept are those of the plain loop."""
+    plain = Map(shrink, square)
+    plain_run = plain.run()
+    iterates = {tuple(x) for x in plain.seen}
+    model = Map(shrink, lambda x: square(x) if tuple(x) in iterates else bad, accelerate=True)
+    run = model.run()
+    assert len(model.seen) > len(plain.seen)  # something was tried
+    assert run.history == plain_run.history
+    np.testing.assert_array_equal(run.state, plain_run.state)
+    assert run.n_iter == len(model.seen)
+    assert run.converged
+
+
+def test_maximisation_rejects_smaller_values():
+    plain = Map(shrink, lambda x: -square(x), _objective_sense="max")
+    plain_run = plain.run()
+    iterates = {tuple(x) for x in plain.seen}
+    model = Map(shrink, lambda x: -square(x) if tuple(x) in iterates else -1e9, _objective_sense="max", accelerate=True)
+    assert model.run().history == plain_run.history
+    free = Map(shrink, lambda x: -square(x), _objective_sense="max", accelerate=True).run()
+    assert free.n_iter <= 5
+    assert np.all(np.diff(free.history) >= 0)
+
+
+def test_interrupted_loop_leaves_a_plain_image():
+    """Whatever was being tried, the state of the run is the plain image of the last point kept."""
+    model = Map(shrink, square, accelerate=True)
+
+    def statistics(block, state):
+        model.seen.append(state)
+        if len(model.seen) == 3:
+            raise KeyboardInterrupt
+        return state
+
+    model._statistics = statistics
+    run = Run(np.array([8.0, -4.0]))
+    with pytest.raises(KeyboardInterrupt):
+        alternate(model, ONE_ROW, run)
+    np.testing.assert_array_equal(run.state, shrink(model.seen[1]))
+    assert len(run.history) == 2
+
+
+def test_cheap_passes_start_plain():
+    plain = Map(shrink, square, n_clusters=1)
+    fast = Map(shrink, square, n_clusters=1, accelerate=True)
+    plain.run()
+    run = fast.run()
+    steps = alternating._PLAIN_STEPS
+    np.testing.assert_array_equal(fast.seen[:steps], plain.seen[:steps])
+    assert steps < run.n_iter < steps + 6 < len(plain.seen)
+
+
+def test_a_change_of_the_objective_is_judged_after_a_plain_step():
+    """Two points of nearly equal objective, one of them accelerated, do not end the loop."""
+    model = Map(shrink, square, _residual=likelihood_change, tol=1e-10, accelerate=True)
+    run = model.run()
+    assert run.converged
+    np.testing.assert_array_equal(model.seen[-1], shrink(model.seen[-2]))
+    assert abs(run.history[-1] - run.history[-2]) <= 1e-10
+
+
+# Joining a better run --------------------------------------------------------------------------------------------------------
+
+
+def test_run_joins_a_better_one():
+    options = {"_residual": center_shift, "_to_vector": np.ravel}
+    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()), **options).run([[1.0, 1.0]])
+    model = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 1e-12, **options)
+    run = model.run([[8.0, 8.0]], rival)
+    assert run.joined
+    assert not run.converged
+    assert same_centers(run.state, rival.state, ONE_ROW)
+    assert not same_centers(model.seen[-1], rival.state, ONE_ROW)  # as soon as it was there
+    assert run.n_iter < rival.n_iter
+
+
+def test_run_does_not_join_a_worse_one():
+    options = {"_residual": center_shift, "_to_vector": np.ravel}
+    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 1.0, **options).run([[1.0, 1.0]])
+    run = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()), **options).run([[8.0, 8.0]], rival)
+    # Above the rival's objective it may; below it has to find out where it ends.
+    assert run.history[-1] < rival.history[-1] or run.joined
+    elsewhere = Map(lambda V: 0.5 * V + 50, lambda V: float((V * V).sum()) + 1.0, **options).run([[8.0, 8.0]], rival)
+    assert elsewhere.converged
+    assert not elsewhere.joined
+
+
+def test_same_centers():
+    V = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
+    blocks = SimpleNamespace(mean_variance=1.0)
+    assert same_centers(V, V[[2, 0, 1]] + 0.005, blocks)
+    assert not same_centers(V, V[[2, 0, 1]] + 0.02, blocks)
+    assert not same_centers(V, V[[0, 1, 1]], blocks)  # one centre of the first set has no partner
+    assert not same_centers(V[[0, 1, 1]], V, blocks)
+
+
+# Stopping rules -----------------------------------------------------------------------------------------------------------------
+
+
+def test_center_shift_is_in_units_of_the_spread():
+    old, new = np.zeros((2, 2)), np.array([[3.0, 0.0], [0.0, 4.0]])
+    assert center_shift(old, new, [], SimpleNamespace(mean_variance=4.0)) == pytest.approx(2.5)
+    assert center_shift(old, new, [], SimpleNamespace(mean_variance=0.0)) == pytest.approx(5.0)
+
+
+def test_likelihood_change():
+    assert likelihood_change(None, None, [3.0], None) == np.inf
+    assert likelihood_change(None, None, [7.0, 3.0, 2.5], None) == 0.5
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
+def test_stopping_is_scale_free(scale):
+    model = FCM(3, m=2, init=IRIS[[0, 60, 120]] * scale).fit(IRIS * scale)
+    assert model.n_iter_ == FCM(3, m=2, init=IRIS[[0, 60, 120]]).fit(IRIS).n_iter_
+
+
+# New centres -------------------------------------------------------------------------------------------------------------------
+
+
+def test_new_centers():
+    V = np.zeros((2, 2))
+    statistics = CenterStatistics(np.array([2.0, 4.0]), np.array([[2.0, 4.0], [4.0, 0.0]]), 0.0, 1.0, None)
+    np.testing.assert_array_equal(new_centers(V, statistics), [[1.0, 2.0], [1.0, 0.0]])
+
+
+def test_new_centers_of_empty_clusters():
+    V = np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+    weight, total = np.array([0.0, 2.0, 1e-300]), np.array([[0.0, 0.0], [2.0, 4.0], [0.0, 0.0]])
+    statistics = CenterStatistics(weight, total, 5.0, 4.0, np.array([9.0, 8.0]))
+    # The first empty one moves, the other waits for its turn.
+    np.testing.assert_array_equal(new_centers(V, statistics), [[9.0, 8.0], [1.0, 2.0], [3.0, 3.0]])
+    np.testing.assert_array_equal(V, [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
+
+
+def test_new_centers_where_all_rows_are_covered():
+    V = np.array([[1.0, 1.0], [2.0, 2.0]])
+    statistics = CenterStatistics(np.array([0.0, 2.0]), np.array([[0.0, 0.0], [4.0, 4.0]]), 0.0, 0.0, np.zeros(2))
+    np.testing.assert_array_equal(new_centers(V, statistics), [[1.0, 1.0], [2.0, 2.0]])
+
+
+# Warnings ---------------------------------------------------------------------------------------------------------------------
+
+
+BLOCKS = SimpleNamespace(mean_variance=1.0, d=2)
+HARD = np.array([[1.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    "V, memberships, message",
+    [
+        ([[0.0, 0], [1e-4, 0], [0, 1e-4]], HARD, "NAME collapsed.*all memberships are 1/3; the remedy"),
+        ([[0.0, 0], [1, 0], [0, 1]], [[0.3339, 0.3331, 0.333]], "NAME collapsed.*1/3; the remedy"),
+        ([[0.0, 0], [1, 0], [1, 0]], HARD, "NAME found 2 distinct prototypes, fewer than n_clusters=3"),
+        ([[0.0, 0], [1, 0], [1 + 1e-7, 0]], HARD, "NAME found 2 distinct prototypes"),
+    ],
+)
+def test_collapse_is_said(V, memberships, message):
+    (complaint,) = collapse("NAME", np.array(V), np.array(memberships), BLOCKS, "the remedy")
+    assert re.match(message, complaint)
+
+
+@pytest.mark.parametrize(
+    "V, memberships",
+    [([[0.0, 0], [1, 0], [0, 1]], HARD), ([[0.0, 0], [1, 0], [1.001, 0]], HARD), ([[0.0, 0.0]], [[1.0]])],
+)
+def test_nothing_is_said_of_a_good_fit(V, memberships):
+    assert collapse("NAME", np.array(V), np.array(memberships), BLOCKS, "the remedy") == []
+
+
+def test_one_pass_is_no_failure_to_converge():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = FCM(3, max_iter=1, random_state=0).fit(IRIS)
+    assert not model.converged_
+    assert model.n_iter_ == 1
+
+
+@pytest.mark.parametrize("parameters", [{"max_iter": 2}, {"n_clusters": 10, "m": 2.0}])
+def test_warnings_point_at_the_call_of_fit(parameters):
+    X = make_blobs(200, 40, centers=3, cluster_std=20, random_state=0)[0]
+    with pytest.warns(ConvergenceWarning) as record:
+        FCM(**parameters, random_state=0).fit(X)
+    assert {warning.filename for warning in record} == {__file__}
+
+
+# Starts ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sense, best", [("min", 1), ("max", 2)])
+def test_best_start(sense, best):
+    starts = Starts(SimpleNamespace(_objective_sense=sense), ONE_ROW, check_random_state(0))
+    assert starts.best is None
+    starts.runs = [Run(None, [9.0, 5.0]), Run(None, [8.0, 1.0]), Run(None, [0.0, 7.0]), Run(None)]
+    assert starts.best is starts.runs[best]
+
+
+def test_number_of_starts(monkeypatch):
+    drawn = []
+    original = FCM._init_state
+    monkeypatch.setattr(FCM, "_init_state", lambda self, *args: drawn.append(1) or original(self, *args))
+    for init, n_init, expected in (
+        ("k-means++", 4, 4),
+        ("random", 3, 3),
+        (lambda X, K, rng: X[:K], 2, 2),
+        (IRIS[:3], 5, 1),
+        (IRIS[:3].tolist(), 5, 1),
+    ):
+        drawn.clear()
+        FCM(3, init=init, n_init=n_init, random_state=0).fit(IRIS)
+        assert len(drawn) == expected
+
+
+# The estimator around the loop ---------------------------------------------------------------------------------------------------
+
+
+class Upside(FCM):
+    """Fuzzy c-means as a maximisation."""
+
+    _objective_sense = "max"
+
+    def _objective(self, statistics, blocks):
+        return -statistics.objective
+
+
+def test_maximised_objective():
+    model, mirrored = (cls(3, m=2, n_init=3, init="random", random_state=0).fit(IRIS) for cls in (FCM, Upside))
+    np.testing.assert_array_equal(mirrored.memberships_, model.memberships_)
+    assert mirrored.objective_ == -model.objective_
+    np.testing.assert_array_equal(mirrored.objective_history_, -model.objective_history_)
+    assert mirrored.score(IRIS) == pytest.approx(mirrored.objective_, rel=1e-14, abs=0)
+
+
+def test_fit_returns_itself_and_forgets_the_last_fit():
+    model = FCM(3, random_state=0)
+    assert model.fit(IRIS) is model
+    first = model.memberships_
+    other = IRIS[::2, :2]
+    model.fit(other)
+    assert model.memberships_.shape == (75, 3)
+    assert model.n_features_in_ == 2
+    np.testing.assert_array_equal(model.fit(IRIS).memberships_, first)
+
+
+def test_y_is_ignored():
+    model, labelled = FCM(3, random_state=0).fit(IRIS), FCM(3, random_state=0).fit(IRIS, np.arange(150))
+    np.testing.assert_array_equal(labelled.memberships_, model.memberships_)
+    assert labelled.score(IRIS, np.arange(150)) == model.score(IRIS)
+
+
+def test_failed_fit_is_no_fit():
+    model = FCM(3, init=np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="init must have shape"):
+        model.fit(IRIS)
+    with pytest.raises(NotFittedError):
+        model.predict(IRIS)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_memberships", "predict_proba", "transform", "score"])
+def test_not_fitted(method):
+    with pytest.raises(NotFittedError):
+        getattr(FCM(), method)(IRIS)
+
+
+def test_prediction_checks_the_features():
+    model = FCM(random_state=0).fit(IRIS)
+    with pytest.raises(ValueError, match="X has 3 features, but FCM is expecting 4 features"):
+        model.predict(IRIS[:, :3])
+
+
+def test_methods_must_be_written():
+    model = AlternatingClusterer()
+    for call in (
+        lambda: model._init_state(None, None),
+        lambda: model._statistics(None, None),
+        lambda: model._update(None, None, None),
+        lambda: model._memberships(None, None),
+    ):
+        with pytest.raises(NotImplementedError):
+            call()

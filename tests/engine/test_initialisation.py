@@ -1,0 +1,202 @@
+"""Starting centres: distribution, weights, ties, and independence of the order of the rows."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.utils import check_random_state
+
+from soft_clustering import kernels
+from soft_clustering.engine.blocks import make_blocks
+from soft_clustering.engine.initialisation import kmeans_plusplus, random_rows, starting_centers
+
+IRIS = load_iris().data
+
+
+def seed(seeding, X, K, state, weight=None):
+    """Centres in input units, drawn by the seeding function."""
+    blocks = make_blocks(X, weight)
+    return blocks.frame.to_input(seeding(blocks, K, check_random_state(state)))
+
+
+def frequencies(seeding, X, K, weight=None, repeats=2000):
+    """How often each row of X (all different) is the first centre, and how often it is any."""
+    rng = np.random.RandomState(0)
+    first, chosen = np.zeros(len(X)), np.zeros(len(X))
+    blocks = make_blocks(X, weight)
+    rows = blocks.blocks[0].take(np.arange(blocks.n))
+    kept = np.arange(len(X)) if blocks.kept is None else blocks.kept
+    for _ in range(repeats):
+        at = kept[cdist(seeding(blocks, K, rng), rows).argmin(axis=1)]
+        first[at[0]] += 1
+        chosen[at] += 1
+    return first / repeats, chosen / repeats
+
+
+# What is drawn -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seeding", [kmeans_plusplus, random_rows])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_centers_are_different_rows(seeding, container):
+    for state in range(5):
+        centers = seed(seeding, container(IRIS), 7, state)
+        D = cdist(centers, IRIS)
+        assert D.min(axis=1).max() < 1e-14
+        if seeding is kmeans_plusplus:
+            assert cdist(centers, centers)[~np.eye(7, dtype=bool)].min() > 0
+
+
+def test_random_rows_are_drawn_without_replacement():
+    X = np.arange(6.0)[:, None]
+    for state in range(20):
+        np.testing.assert_allclose(np.sort(seed(random_rows, X, 6, state)[:, 0]), X[:, 0], rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("seeding", [kmeans_plusplus, random_rows])
+def test_first_centre_is_drawn_by_weight(seeding):
+    weight = np.array([1.0, 2.0, 0.0, 5.0, 2.0])
+    X = np.random.RandomState(0).normal(size=(5, 2))
+    first, _ = frequencies(seeding, X, 2, weight)
+    # Four standard deviations of a frequency.
+    np.testing.assert_allclose(first, weight / 10, rtol=0, atol=4 * np.sqrt(0.25 / 2000))
+    assert first[2] == 0
+
+
+def test_random_rows_by_weight():
+    weight = np.array([1.0, 1.0, 1.0, 100.0])
+    _, chosen = frequencies(random_rows, np.arange(4.0)[:, None], 2, weight)
+    assert chosen[3] > 0.98
+    np.testing.assert_allclose(chosen[:3], chosen[:3].mean(), rtol=0, atol=4 * np.sqrt(0.25 / 2000))
+
+
+def test_second_centre_is_drawn_by_squared_distance():
+    """Without greedy trials the second centre of 0, 1, 3 given 0 would be 3 in 9 of 10 draws; greedy ones lower the rest."""
+    X = np.array([[0.0], [1.0], [3.0]])
+    weight = np.array([1e9, 1.0, 1.0])  # the first centre is 0
+    _, chosen = frequencies(kmeans_plusplus, X, 2, weight)
+    # Two trials; of 1 and 3 the better one is 3 (leaves 1 of 0 and 1; the other leaves 4).
+    assert chosen[1] == pytest.approx(0.1**2, abs=4 * np.sqrt(0.01 / 2000))
+    assert chosen[2] == pytest.approx(1 - 0.1**2, abs=4 * np.sqrt(0.01 / 2000))
+
+
+def test_rows_of_weight_zero_are_never_drawn():
+    X = np.vstack([IRIS, IRIS + 100])
+    weight = np.repeat([1.0, 0.0], 150)
+    for seeding in (kmeans_plusplus, random_rows):
+        for state in range(5):
+            assert seed(seeding, X, 5, state, weight).max() < 10
+
+
+def test_candidates_are_judged_by_weight():
+    """The third centre of two covered groups goes to the heavy one."""
+    X = np.array([[0.0], [10.0], [12.0], [100.0], [102.0]])
+    _, chosen = frequencies(kmeans_plusplus, X, 3, np.array([1.0, 1.0, 1.0, 1000.0, 1000.0]), repeats=500)
+    assert chosen[3] > 0.99
+    assert chosen[4] > 0.99
+
+
+def test_separated_groups_are_all_found():
+    X, y = make_blobs(400, 3, centers=8, cluster_std=0.1, random_state=2)
+    for state in range(10):
+        nearest = cdist(seed(kmeans_plusplus, X, 8, state), X).argmin(axis=1)
+        assert sorted(y[nearest]) == list(range(8))
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_fewer_distinct_rows_than_centers(container):
+    X = np.repeat([[0.0, 1.0], [3.0, 1.0]], 5, axis=0)
+    centers = seed(kmeans_plusplus, container(X), 4, 0)
+    np.testing.assert_allclose(np.unique(centers.round(12), axis=0), [[0.0, 1.0], [3.0, 1.0]], rtol=0, atol=1e-14)
+    assert len(centers) == 4
+    np.testing.assert_array_equal(seed(kmeans_plusplus, container(np.ones((3, 2))), 3, 0), np.ones((3, 2)))
+
+
+def test_fewer_distinct_rows_than_centers_with_weights():
+    X = np.array([[0.0], [0.0], [1.0], [5.0]])
+    for state in range(10):
+        # 5 has no weight: nothing but 0 and 1 can be drawn, also when all rows are covered.
+        centers = seed(kmeans_plusplus, X, 3, state, np.array([1.0, 2.0, 1.0, 0.0]))
+        assert set(centers[:, 0].round(12)) == {0.0, 1.0}
+
+
+# What does not matter ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seeding", [kmeans_plusplus, random_rows])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_order_of_the_rows(seeding, container):
+    X, _ = make_blobs(200, 4, centers=3, random_state=0)
+    weight = np.random.RandomState(0).uniform(0.5, 2, 200)
+    for state in range(5):
+        order = np.random.RandomState(state).permutation(200)
+        centers = seed(seeding, container(X), 5, state, weight)
+        permuted = seed(seeding, container(X[order]), 5, state, weight[order])
+        np.testing.assert_allclose(permuted, centers, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("state", range(5))
+def test_weights_are_repetitions(state):
+    rng = np.random.RandomState(state)
+    X = rng.normal(size=(60, 3))
+    weight = rng.randint(0, 4, 60).astype(float)
+    repeated = np.repeat(X, weight.astype(int), axis=0)
+    np.testing.assert_allclose(
+        seed(kmeans_plusplus, X, 5, state, weight), seed(kmeans_plusplus, repeated, 5, state), rtol=0, atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("state", range(5))
+def test_unit_and_container(state):
+    X, _ = make_blobs(200, 4, centers=3, random_state=0)
+    centers = seed(kmeans_plusplus, X, 5, state)
+    np.testing.assert_allclose(seed(kmeans_plusplus, X * 1e-150, 5, state) * 1e150, centers, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(seed(kmeans_plusplus, X + 1e6, 5, state) - 1e6, centers, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(seed(kmeans_plusplus, sparse.csr_matrix(X), 5, state), centers, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("state", range(3))
+def test_seeding_with_the_twins(monkeypatch, state):
+    centers = seed(kmeans_plusplus, IRIS, 6, state)
+    monkeypatch.setattr(kernels, "compiled", None)
+    np.testing.assert_array_equal(seed(kmeans_plusplus, IRIS, 6, state), centers)
+
+
+def test_seeding_is_reproducible():
+    np.testing.assert_array_equal(seed(kmeans_plusplus, IRIS, 4, 3), seed(kmeans_plusplus, IRIS, 4, 3))
+    assert not np.array_equal(seed(kmeans_plusplus, IRIS, 4, 3), seed(kmeans_plusplus, IRIS, 4, 4))
+
+
+# starting_centers ----------------------------------------------------------------------------------------------------------------
+
+
+def start(init, K, X=IRIS, weight=None):
+    blocks = make_blocks(X, weight)
+    return blocks.frame.to_input(starting_centers(blocks, init, K, check_random_state(0)))
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_one_centre_is_the_mean(init, container):
+    weight = np.random.RandomState(0).uniform(0.5, 2, 150)
+    expected = np.average(IRIS, axis=0, weights=weight)
+    np.testing.assert_allclose(start(init, 1, container(IRIS), weight), [expected], rtol=1e-14)
+
+
+def test_names_array_and_callable():
+    np.testing.assert_array_equal(start("k-means++", 3), seed(kmeans_plusplus, IRIS, 3, 0))
+    np.testing.assert_array_equal(start("random", 3), seed(random_rows, IRIS, 3, 0))
+    np.testing.assert_allclose(start(IRIS[:3].tolist(), 3), IRIS[:3], rtol=1e-15)
+    np.testing.assert_allclose(start(lambda X, K, rng: X[K : 2 * K], 3), IRIS[3:6], rtol=1e-15)
+
+
+def test_callable_draws_from_the_generator():
+    first, second = (start(lambda X, K, rng: rng.normal(size=(K, 4)), 3) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("init", [IRIS[:2], IRIS[:3, :3], lambda X, K, rng: X])
+def test_wrong_shape(init):
+    with pytest.raises(ValueError, match=r"init must have shape \(3, 4\). Got shape"):
+        start(init, 3)

@@ -1,0 +1,195 @@
+"""The package as a whole: version, what an import costs, the state of the compiled kernels."""
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import soft_clustering
+from soft_clustering import kernels
+
+ROOT = Path(soft_clustering.__file__).parent.parent
+BLOCK_KERNELS = """
+import importlib.abc, sys
+class Block(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == "soft_clustering.kernels._compiled":
+            raise ImportError("blocked")
+sys.meta_path.insert(0, Block())
+"""
+
+
+def python(code, **environment):
+    """Run code in a fresh interpreter that finds this very package."""
+    variables = {key: value for key, value in os.environ.items() if key != "SOFT_CLUSTERING_REQUIRE_KERNELS"}
+    variables |= {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]), **environment}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=variables, cwd=ROOT.anchor)
+
+
+# Version and names -------------------------------------------------------------------------------------------------------------
+
+
+def test_version():
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+|rc\d+|a\d+|b\d+)?", soft_clustering.__version__)
+    try:
+        installed = importlib.metadata.version("soft-clustering")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("run from the sources, not installed")
+    assert installed == soft_clustering.__version__
+
+
+def test_public_names():
+    assert {"FCM", "GMM", "show_versions", "__version__"} <= set(soft_clustering.__all__) <= set(dir(soft_clustering))
+    for name in soft_clustering.__all__:
+        assert getattr(soft_clustering, name) is not None
+    assert soft_clustering.FCM is soft_clustering.FCM
+
+
+def test_unknown_name():
+    with pytest.raises(AttributeError, match="module 'soft_clustering' has no attribute 'KMeans'"):
+        _ = soft_clustering.KMeans
+
+
+# Cost of the import --------------------------------------------------------------------------------------------------------------
+
+
+def test_import_is_light():
+    code = "import sys, soft_clustering; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    result = python(code)
+    assert result.returncode == 0, result.stderr
+    modules = set(result.stdout.split())
+    assert "soft_clustering" in modules
+    assert not modules & {"sklearn", "scipy", "pandas", "torch", "matplotlib", "networkx", "joblib", "threadpoolctl"}
+
+
+def test_import_imports_no_estimator():
+    result = python("import sys, soft_clustering; print(*(n for n in sys.modules if n.startswith('soft_clustering')))")
+    assert result.returncode == 0, result.stderr
+    assert set(result.stdout.split()) == {"soft_clustering", "soft_clustering._registry", "soft_clustering._version"}
+
+
+def test_fcm_needs_no_torch():
+    result = python("import sys; from soft_clustering import FCM; assert 'torch' not in sys.modules")
+    assert result.returncode == 0, result.stderr
+
+
+# Compiled kernels -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
+def test_kernels_are_built_from_these_sources():
+    if kernels.source_hash() is None:
+        pytest.skip("the sources are not installed")
+    assert kernels.compiled.source_hash == kernels.source_hash()
+
+
+def test_hash_covers_every_source():
+    folder = Path(kernels.__file__).parent
+    sources = {path.name for path in folder.iterdir() if path.suffix in (".pyx", ".pxd", ".h", ".c")}
+    if not sources:
+        pytest.skip("the sources are not installed")
+    assert set(kernels.SOURCES) == sources
+
+
+def test_hash_changes_with_the_sources(tmp_path, monkeypatch):
+    for name in kernels.SOURCES:
+        (tmp_path / name).write_text(name)
+    monkeypatch.setattr(kernels, "__file__", str(tmp_path / "__init__.py"))
+    first = kernels.source_hash()
+    for name in kernels.SOURCES:
+        (tmp_path / name).write_text(name + " ")
+        assert kernels.source_hash() != first
+        (tmp_path / name).write_text(name)
+    assert kernels.source_hash() == first
+    (tmp_path / kernels.SOURCES[0]).unlink()
+    assert kernels.source_hash() is None
+
+
+@pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
+def test_stale_kernels_are_noticed():
+    code = """
+import sys, types, warnings
+stale = types.ModuleType("soft_clustering.kernels._compiled")
+stale.source_hash = "older"
+sys.modules[stale.__name__] = stale
+with warnings.catch_warnings(record=True) as record:
+    warnings.simplefilter("always")
+    from soft_clustering import kernels
+print(kernels.source_hash() is None, [str(w.message) for w in record if w.category is RuntimeWarning])
+"""
+    result = python(code)
+    assert result.returncode == 0, result.stderr
+    if result.stdout.startswith("True"):
+        pytest.skip("the sources are not installed")
+    assert "the compiled kernels are older than their sources: reinstall soft-clustering" in result.stdout
+
+
+def test_fresh_kernels_are_not_complained_of():
+    result = python("import warnings; warnings.simplefilter('error'); import soft_clustering.kernels")
+    assert result.returncode == 0, result.stderr
+
+
+def test_missing_kernels_are_an_error_where_required():
+    code = BLOCK_KERNELS + "import soft_clustering.kernels"
+    result = python(code, SOFT_CLUSTERING_REQUIRE_KERNELS="1")
+    assert result.returncode != 0
+    assert "ImportError: SOFT_CLUSTERING_REQUIRE_KERNELS=1, but the compiled kernels are missing" in result.stderr
+    assert "ImportError: blocked" in result.stderr  # the cause is shown
+
+
+@pytest.mark.parametrize("environment", [{}, {"SOFT_CLUSTERING_REQUIRE_KERNELS": "0"}])
+def test_missing_kernels_are_replaced_elsewhere(environment):
+    code = (
+        BLOCK_KERNELS
+        + """
+from sklearn.datasets import load_iris
+from soft_clustering import FCM, kernels, show_versions
+assert kernels.compiled is None
+print(f"{FCM(3, m=2, random_state=0).fit(load_iris().data).objective_:.6f}")
+show_versions()
+"""
+    )
+    result = python(code, **environment)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines[0] == "60.505711"
+    assert "kernels: not built, NumPy twins serve (slower)" in lines
+
+
+# show_versions ------------------------------------------------------------------------------------------------------------------------
+
+
+def shown(capsys):
+    soft_clustering.show_versions()
+    return dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+
+
+def test_show_versions(capsys):
+    versions = shown(capsys)
+    assert versions["soft-clustering"] == soft_clustering.__version__
+    assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
+    for package in ("numpy", "scipy", "scikit-learn", "threadpoolctl", "joblib"):
+        assert versions[package] == importlib.metadata.version(package)
+    assert "cores" in versions["platform"]
+
+
+def test_show_versions_of_packages_that_are_not_there(capsys, monkeypatch):
+    def version(package):
+        raise importlib.metadata.PackageNotFoundError(package)
+
+    monkeypatch.setattr("soft_clustering._show_versions.version", version)
+    assert shown(capsys)["numpy"] == "not installed"
+
+
+@pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
+def test_show_versions_with_kernels(capsys):
+    assert re.fullmatch(r"compiled, (8|16|32)-byte vectors, \d+ threads", shown(capsys)["kernels"])
+
+
+def test_show_versions_without_kernels(capsys, monkeypatch):
+    monkeypatch.setattr(kernels, "compiled", None)
+    assert shown(capsys)["kernels"] == "not built, NumPy twins serve (slower)"

@@ -105,7 +105,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
         """The optimised function of the data as they came; a sum of squared distances by default."""
-        return objective / frame.scale / frame.scale
+        return float(objective / frame.scale / frame.scale)
 
     def _store(self, state: State, statistics: Any, blocks: Blocks) -> None:
         """Set the method's own fitted attributes, in input units; the statistics are those at the state."""
@@ -141,7 +141,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         X = validate_features(self, X, reset=True, accept_sparse=self._accepts_sparse)
         weight = validate_weights(sample_weight, X)
         with single_threaded_blas():
-            blocks = make_blocks(X, weight)
+            blocks = self._make_blocks(X, weight)
             check_enough_samples(blocks.n, self.n_clusters)
             self._resolve(blocks)
             starts = Starts(self, blocks, check_random_state(self.random_state))
@@ -196,6 +196,15 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     # The engine's own -----------------------------------------------------------------------------------------------
 
+    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
+        """The data in the coordinates that the method works in."""
+        return make_blocks(X, weight)
+
+    def _n_starts(self) -> int:
+        """Starts to run: one where the starting point is given."""
+        given = not isinstance(self.init, str) and not callable(self.init)
+        return 1 if given else int(getattr(self, "n_init", 1))
+
     def _run(self, starts: Starts) -> None:
         """Fill ``starts`` with runs."""
         starts.run()
@@ -245,7 +254,7 @@ class Starts:
     def run(self) -> Run:
         """Run all starts and return the best."""
         model = self.model
-        n_init = 1 if not isinstance(model.init, str) and not callable(model.init) else getattr(model, "n_init", 1)
+        n_init = model._n_starts()
         for start in range(n_init):
             rival = self.best
             self.runs.append(Run(model._init_state(self.blocks, self.rng)))

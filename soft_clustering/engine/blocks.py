@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from scipy import sparse
 from .. import kernels
 
 Array = NDArray[np.float64]
+Scaling = Literal["standard", "minmax"]
 _PIECE = 1 << 16  # numbers in a piece of rows: small enough for the cache, large enough for NumPy
 _LIMIT = 1e100  # no coordinate of the frame is larger: squares and their sums stay finite
 
@@ -153,15 +154,15 @@ class Blocks:
         return np.argsort(np.concatenate(keys), kind="stable")
 
 
-def _moments(X: Any, weight: Array | None, frame: Frame) -> tuple[Array, float]:
-    """Weighted mean (d,) of the rows and mean variance of the features, both in the coordinates of the frame."""
+def _moments(X: Any, weight: Array | None, frame: Frame) -> tuple[Array, Array]:
+    """Weighted mean (d,) and variance (d,) of the features, in the coordinates of the frame."""
     total, mean, square = 0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for _, Z, w in Block(X, weight, frame).pieces():
         total += w.sum()
         mean += Z.T @ w
         square += (Z.multiply(Z) if sparse.issparse(Z) else Z * Z).T @ w
     mean /= total
-    return mean, float(np.maximum(square / total - mean * mean, 0).mean())
+    return mean, np.maximum(square / total - mean * mean, 0)
 
 
 def _frame(X: Any, weight: Array | None) -> tuple[Frame, float]:
@@ -173,7 +174,8 @@ def _frame(X: Any, weight: Array | None) -> tuple[Frame, float]:
         # About a row of the data the relative error of the variance is at most n eps, whatever the offset.
         origin = X[0].astype(np.float64)
     with np.errstate(over="ignore"):  # judged below
-        mean, variance = _moments(X, weight, Frame(origin, unit))
+        mean, variances = _moments(X, weight, Frame(origin, unit))
+        variance = float(variances.mean())
     limit = 1e307 if X.dtype == np.float64 else 1e37
     if not 1e-90 < variance < min(1e90, limit * limit / 1e4):
         # Constant, or out of the range where squares are safe: measure in units of the largest entry.
@@ -181,7 +183,8 @@ def _frame(X: Any, weight: Array | None) -> tuple[Frame, float]:
         if most > limit:
             raise ValueError(f"X must have entries below {limit:g} in absolute value. Got {most:.3g} instead.")
         unit = 2.0 ** min(-math.frexp(most)[1], 1000) if most > 0 else 1.0
-        mean, variance = _moments(X, weight, Frame(origin, unit))
+        mean, variances = _moments(X, weight, Frame(origin, unit))
+        variance = float(variances.mean())
     shift = origin if sparse.issparse(X) else origin + mean / unit
     # In the type of the data, as the kernels subtract it there.
     shift = shift.astype(X.dtype).astype(np.float64)
@@ -192,10 +195,33 @@ def _frame(X: Any, weight: Array | None) -> tuple[Frame, float]:
     return Frame(shift, scale), variance * (scale / unit) ** 2
 
 
-def make_blocks(X: Any, weight: Array | None = None, frame: Frame | None = None) -> Blocks:
+def _scaled(X: Any, weight: Array | None, frame: Frame, scaling: Scaling) -> tuple[Frame, float]:
+    """A frame with a unit per feature: standard deviation 1, or the range [-1, 1]; and the mean variance in it.
+
+    A constant feature keeps the unit 1. CSR rows are not shifted.
+    """
+    low, high = (np.asarray(_dense(end)).ravel().astype(np.float64) for end in (X.min(axis=0), X.max(axis=0)))
+    width = np.where(high > low, high - low, 1.0)
+    shift = frame.shift if sparse.issparse(X) else low + (high - low) / 2
+    _, variances = _moments(X, weight, Frame(shift, 2 / width))
+    if scaling == "minmax":
+        return Frame(shift.astype(X.dtype).astype(np.float64), 2 / width), float(variances.mean())
+    deviation = np.sqrt(variances)
+    scale = 2 / width / np.where(deviation > 0, deviation, 1.0)
+    return Frame(frame.shift, scale), float((deviation > 0).mean())
+
+
+def _dense(matrix: Any) -> Any:
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+def make_blocks(
+    X: Any, weight: Array | None = None, frame: Frame | None = None, scaling: Scaling | None = None
+) -> Blocks:
     """Validated features as blocks, in their own frame unless one is given (then no variance is measured).
 
-    Rows of weight 0 are left out, so that they cannot matter.
+    The frame has one unit, or one per feature with ``scaling``. Rows of weight 0 are left out, so that they cannot
+    matter.
     """
     kept, variance = None, np.nan
     if weight is not None and not weight.all():
@@ -203,4 +229,6 @@ def make_blocks(X: Any, weight: Array | None = None, frame: Frame | None = None)
         X, weight = X[kept], weight[kept]
     if frame is None:
         frame, variance = _frame(X, weight)
+        if scaling is not None:
+            frame, variance = _scaled(X, weight, frame, scaling)
     return Blocks([Block(X, weight, frame)], variance, kept)

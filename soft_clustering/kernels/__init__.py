@@ -87,7 +87,8 @@ class GaussStatistics(NamedTuple):
 
     def merge(self, other: GaussStatistics) -> GaussStatistics:
         """The statistics of both blocks together."""
-        return GaussStatistics(*(None if a is None else a + b for a, b in zip(self, other, strict=True)))
+        pairs: Any = zip(self, other, strict=True)
+        return GaussStatistics(*(None if a is None else a + b for a, b in pairs))
 
 
 def _grid(block: Block, K: int, width: int) -> tuple[int, int]:
@@ -170,8 +171,8 @@ def gauss_statistics(
 ) -> GaussStatistics:
     """Moments about ``means`` under a rule of ``reference.GAUSS_RULES``, or under given memberships.
 
-    ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations; they
-    are not needed with given memberships.
+    ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations;
+    they are not needed with given memberships.
     """
     if compiled is None:
         return GaussStatistics(

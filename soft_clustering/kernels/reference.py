@@ -65,7 +65,7 @@ def fcm_rule(D: Array, m: float) -> tuple[Array, Array, Array]:
 
 def _typicality(D: Array, bandwidth: Array, m: float) -> Array:
     """1 / (1 + (D / bandwidth)^(1/(m-1))) without an overflow."""
-    near = D < bandwidth
+    near = bandwidth > D
     small, large = np.where(near, D, bandwidth), np.where(near, bandwidth, D)
     with np.errstate(under="ignore"):
         q = (small / large) ** (1 / (m - 1))

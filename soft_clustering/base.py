@@ -19,8 +19,8 @@ MembershipKind = Literal["partition", "possibilistic", "affiliation", "credal"]
 Modality = Literal["features", "graph", "documents", "partitions", "image", "clients"]
 
 
-def labels_from_memberships(memberships: NDArray[Any]) -> NDArray[np.intp]:
-    """Row-wise argmax; -1 where a row is all zero.
+def labels_from_memberships(memberships: Any) -> Any:
+    """Row-wise argmax; -1 where a row is all zero. Lazy where the memberships are a Dask array.
 
     Examples
     --------
@@ -28,7 +28,9 @@ def labels_from_memberships(memberships: NDArray[Any]) -> NDArray[np.intp]:
     >>> labels_from_memberships(np.array([[0.2, 0.8], [0.0, 0.0]]))
     array([ 1, -1])
     """
-    labels: NDArray[np.intp] = memberships.argmax(axis=1)
+    if not isinstance(memberships, np.ndarray):
+        return memberships.map_blocks(labels_from_memberships, drop_axis=1, dtype=np.intp)
+    labels = memberships.argmax(axis=1)
     labels[np.take_along_axis(memberships, labels[:, None], axis=1)[:, 0] == 0] = -1
     return labels
 
@@ -162,7 +164,8 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         -------
         labels : ndarray of shape (n_samples,)
         """
-        return labels_from_memberships(self.predict_memberships(X))
+        labels: NDArray[np.intp] = labels_from_memberships(self.predict_memberships(X))
+        return labels
 
     @available_if(_rows_sum_to_one)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:

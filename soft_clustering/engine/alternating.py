@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -140,6 +141,8 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self._validate_params()
         X = validate_features(self, X, reset=True, accept_sparse=self._accepts_sparse)
         weight = validate_weights(sample_weight, X)
+        for name in ("memberships_", "labels_"):  # of an earlier fit: they would travel with every Dask task
+            self.__dict__.pop(name, None)
         with single_threaded_blas():
             blocks = self._make_blocks(X, weight)
             check_enough_samples(blocks.n, self.n_clusters)
@@ -168,7 +171,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         -------
         memberships : ndarray of shape (n_samples, n_clusters_)
         """
-        return self._new_blocks(X).map_rows(self._memberships, self._state)
+        return self._map_memberships(self._new_blocks(X), self._state)
 
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """The objective on new data, greater is better.
@@ -195,6 +198,13 @@ class AlternatingClusterer(InductiveSoftClusterer):
         return tags
 
     # The engine's own -----------------------------------------------------------------------------------------------
+
+    def _map_memberships(self, blocks: Blocks, state: State) -> NDArray[Any]:
+        # A lazy result keeps the model it was asked of: without the memberships, which would hold themselves.
+        model = copy(self)
+        for name in ("memberships_", "labels_"):
+            model.__dict__.pop(name, None)
+        return blocks.map_rows(model._memberships, state)
 
     def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
         """The data in the coordinates that the method works in."""
@@ -224,7 +234,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self.n_iter_ = run.n_iter
         self.converged_ = run.converged
         everything = blocks if blocks.kept is None else make_blocks(X, None, blocks.frame)
-        self._set_memberships(everything.map_rows(self._memberships, run.state))
+        self._set_memberships(self._map_memberships(everything, run.state))
         self._store(run.state, statistics, blocks)
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
@@ -340,7 +350,7 @@ def collapse(name: str, V: Array, memberships: NDArray[Any], blocks: Blocks, rem
         return []
     spread = blocks.mean_variance * blocks.d
     D = cdist(V, V, "sqeuclidean")
-    if D.max() < 1e-6 * spread or memberships.max() - 1 / K < 1e-3:
+    if D.max() < 1e-6 * spread or float(memberships.max()) - 1 / K < 1e-3:
         return [f"{name} collapsed: the prototypes coincide or all memberships are 1/{K}; {remedy}"]
     distinct = K - int(np.any(np.tril(1e-12 * spread >= D, -1), axis=1).sum())
     if distinct < K:

@@ -11,13 +11,14 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import kernels
+from ..inputs.features import is_dask
 
 Array = NDArray[np.float64]
 Scaling = Literal["standard", "minmax"]
@@ -91,7 +92,9 @@ class Block:
 class Blocks:
     """All rows of a data set: one block in memory, several where the data come in parts."""
 
-    def __init__(self, blocks: list[Block], mean_variance: float, kept: NDArray[np.intp] | None = None) -> None:
+    def __init__(
+        self, blocks: list[Block], mean_variance: float = np.nan, kept: NDArray[np.intp] | None = None
+    ) -> None:
         self.blocks = blocks
         self.kept = kept  # which rows of the input these are; None: all
         self.mean_variance = mean_variance  # of the features, in the coordinates of the frame
@@ -99,6 +102,20 @@ class Blocks:
         self.n = sum(block.n for block in blocks)
         self.d = blocks[0].d
         self.dtype = blocks[0].X.dtype
+        self.is_sparse = sparse.issparse(blocks[0].X)
+
+    def in_frame(self, frame: Frame, mean_variance: float) -> Blocks:
+        """The same rows in other coordinates."""
+        blocks = [Block(block.X, block.weight, frame) for block in self.blocks]
+        return Blocks(blocks, mean_variance, self.kept)
+
+    def first_row(self) -> Array:
+        """The first row in input units."""
+        return np.asarray(self.blocks[0].X[0], dtype=np.float64)
+
+    def local(self, rng: np.random.RandomState) -> Blocks:
+        """Rows in memory to seed from: all of them here, a sample where they are elsewhere."""
+        return self
 
     def reduce(self, function: Callable[..., Statistics], *arguments: Any) -> Statistics:
         """Merge what ``function(block, *arguments)`` says of each block, in order."""
@@ -154,65 +171,98 @@ class Blocks:
         return np.argsort(np.concatenate(keys), kind="stable")
 
 
-def _moments(X: Any, weight: Array | None, frame: Frame) -> tuple[Array, Array]:
-    """Weighted mean (d,) and variance (d,) of the features, in the coordinates of the frame."""
-    total, mean, square = 0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    for _, Z, w in Block(X, weight, frame).pieces():
-        total += w.sum()
-        mean += Z.T @ w
-        square += (Z.multiply(Z) if sparse.issparse(Z) else Z * Z).T @ w
-    mean /= total
-    return mean, np.maximum(square / total - mean * mean, 0)
+class Moments(NamedTuple):
+    """Weight, weighted sums and sums of squares (d,) of rows, in the coordinates of their frame."""
+
+    weight: float
+    total: Array
+    square: Array
+
+    def merge(self, other: Moments) -> Moments:
+        """Those of both blocks together."""
+        return Moments(self.weight + other.weight, self.total + other.total, self.square + other.square)
+
+    @property
+    def mean(self) -> Array:
+        """Mean (d,)."""
+        return self.total / self.weight
+
+    @property
+    def variance(self) -> Array:
+        """Variance (d,)."""
+        return np.maximum(self.square / self.weight - self.mean**2, 0)
 
 
-def _frame(X: Any, weight: Array | None) -> tuple[Frame, float]:
-    """Shift to the weighted mean (CSR: none), scale to a mean variance near 1 by a power of two; and that variance."""
-    origin, values, unit = np.zeros(X.shape[1]), X, 1.0
-    if sparse.issparse(X):
-        values = X.data if X.nnz else np.zeros(1)
-    else:
+class Extent(NamedTuple):
+    """Least and largest entry of each feature, in input units; the implicit zeros of CSR rows count."""
+
+    low: Array
+    high: Array
+
+    def merge(self, other: Extent) -> Extent:
+        """That of both blocks together."""
+        return Extent(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+
+def _moments(block: Block, frame: Frame) -> Moments:
+    """Moments of a block in the coordinates of a frame."""
+    answer = Moments(0.0, np.zeros(block.d), np.zeros(block.d))
+    for _, Z, w in Block(block.X, block.weight, frame).pieces():
+        squares = Z.multiply(Z) if sparse.issparse(Z) else Z * Z
+        answer = answer.merge(Moments(float(w.sum()), Z.T @ w, squares.T @ w))
+    return answer
+
+
+def extent(block: Block) -> Extent:
+    """The extent of a block."""
+    ends = block.X.min(axis=0), block.X.max(axis=0)
+    low, high = (end.toarray().ravel() if sparse.issparse(end) else np.asarray(end).ravel() for end in ends)
+    return Extent(low.astype(np.float64), high.astype(np.float64))
+
+
+def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
+    """The frame of some data, and the mean variance of the features in it.
+
+    Shift to the weighted mean; scale to a mean variance near 1 by a power of two. With ``scaling`` one unit per feature
+    instead: standard deviation 1, or the range [-1, 1]. A constant feature keeps the unit 1, and CSR rows are not
+    shifted.
+    """
+    origin, unit = np.zeros(blocks.d), 1.0
+    if not blocks.is_sparse:
         # About a row of the data the relative error of the variance is at most n eps, whatever the offset.
-        origin = X[0].astype(np.float64)
+        origin = blocks.first_row()
     with np.errstate(over="ignore"):  # judged below
-        mean, variances = _moments(X, weight, Frame(origin, unit))
-        variance = float(variances.mean())
-    limit = 1e307 if X.dtype == np.float64 else 1e37
-    if not 1e-90 < variance < min(1e90, limit * limit / 1e4):
+        moments = blocks.reduce(_moments, Frame(origin, unit))
+    limit = 1e307 if blocks.dtype == np.float64 else 1e37
+    if not 1e-90 < moments.variance.mean() < min(1e90, limit * limit / 1e4):
         # Constant, or out of the range where squares are safe: measure in units of the largest entry.
-        most = float(max(abs(values.min()), abs(values.max())))
+        ends = blocks.reduce(extent)
+        most = float(max(np.abs(ends.low).max(), np.abs(ends.high).max()))
         if most > limit:
             raise ValueError(f"X must have entries below {limit:g} in absolute value. Got {most:.3g} instead.")
         unit = 2.0 ** min(-math.frexp(most)[1], 1000) if most > 0 else 1.0
-        mean, variances = _moments(X, weight, Frame(origin, unit))
-        variance = float(variances.mean())
-    shift = origin if sparse.issparse(X) else origin + mean / unit
+        moments = blocks.reduce(_moments, Frame(origin, unit))
+    variance = float(moments.variance.mean())
     # In the type of the data, as the kernels subtract it there.
-    shift = shift.astype(X.dtype).astype(np.float64)
+    shift = (origin if blocks.is_sparse else origin + moments.mean / unit).astype(blocks.dtype).astype(np.float64)
     if variance == 0:
         return Frame(shift, 1.0), 0.0
+    if scaling is not None:
+        return _scaled_frame(blocks, shift, scaling)
     power = round(0.5 * math.log2(variance))
     scale = min(max(unit * 2.0**-power, 2.0**-1000), 2.0**500)
     return Frame(shift, scale), variance * (scale / unit) ** 2
 
 
-def _scaled(X: Any, weight: Array | None, frame: Frame, scaling: Scaling) -> tuple[Frame, float]:
-    """A frame with a unit per feature: standard deviation 1, or the range [-1, 1]; and the mean variance in it.
-
-    A constant feature keeps the unit 1. CSR rows are not shifted.
-    """
-    low, high = (np.asarray(_dense(end)).ravel().astype(np.float64) for end in (X.min(axis=0), X.max(axis=0)))
-    width = np.where(high > low, high - low, 1.0)
-    shift = frame.shift if sparse.issparse(X) else low + (high - low) / 2
-    _, variances = _moments(X, weight, Frame(shift, 2 / width))
+def _scaled_frame(blocks: Blocks, mean: Array, scaling: Scaling) -> tuple[Frame, float]:
+    low, high = blocks.reduce(extent)
+    scale = 2 / np.where(high > low, high - low, 2.0)
     if scaling == "minmax":
-        return Frame(shift.astype(X.dtype).astype(np.float64), 2 / width), float(variances.mean())
-    deviation = np.sqrt(variances)
-    scale = 2 / width / np.where(deviation > 0, deviation, 1.0)
-    return Frame(frame.shift, scale), float((deviation > 0).mean())
-
-
-def _dense(matrix: Any) -> Any:
-    return matrix.toarray() if sparse.issparse(matrix) else matrix
+        middle = mean if blocks.is_sparse else (low + (high - low) / 2).astype(blocks.dtype).astype(np.float64)
+        frame = Frame(middle, scale)
+        return frame, float(blocks.reduce(_moments, frame).variance.mean())
+    deviation = np.sqrt(blocks.reduce(_moments, Frame(mean, scale)).variance)
+    return Frame(mean, scale / np.where(deviation > 0, deviation, 1.0)), float((deviation > 0).mean())
 
 
 def make_blocks(
@@ -220,15 +270,18 @@ def make_blocks(
 ) -> Blocks:
     """Validated features as blocks, in their own frame unless one is given (then no variance is measured).
 
-    The frame has one unit, or one per feature with ``scaling``. Rows of weight 0 are left out, so that they cannot
-    matter.
+    Rows of weight 0 are left out, so that they cannot matter.
     """
-    kept, variance = None, np.nan
-    if weight is not None and not weight.all():
-        kept = np.flatnonzero(weight)
-        X, weight = X[kept], weight[kept]
-    if frame is None:
-        frame, variance = _frame(X, weight)
-        if scaling is not None:
-            frame, variance = _scaled(X, weight, frame, scaling)
-    return Blocks([Block(X, weight, frame)], variance, kept)
+    if is_dask(X):
+        from .dask_blocks import DaskBlocks
+
+        blocks: Blocks = DaskBlocks(X, weight)
+    else:
+        kept = None
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight)
+            X, weight = X[kept], weight[kept]
+        blocks = Blocks([Block(X, weight, Frame(np.zeros(X.shape[1]), 1.0))], kept=kept)
+    if frame is not None:
+        return blocks.in_frame(frame, np.nan)
+    return blocks.in_frame(*fit_frame(blocks, scaling))

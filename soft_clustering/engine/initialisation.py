@@ -21,8 +21,9 @@ def starting_centers(blocks: Blocks, init: Any, K: int, rng: np.random.RandomSta
     if isinstance(init, str):
         if K == 1:
             return _mean(blocks)
-        return kmeans_plusplus(blocks, K, rng) if init == "k-means++" else random_rows(blocks, K, rng)
-    centers = init(blocks.blocks[0].X, K, rng) if callable(init) else init
+        seed = kmeans_plusplus if init == "k-means++" else random_rows
+        return seed(blocks.local(rng), K, rng)
+    centers = init(blocks.local(rng).blocks[0].X, K, rng) if callable(init) else init
     return blocks.frame.from_input(validate_matrix("init", centers, (K, blocks.d)))
 
 

@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_sample_weight,
+    check_array,
+    validate_data,
+)
 
 
 @contextmanager
@@ -24,6 +30,33 @@ def _naming(name: str) -> Iterator[None]:
         raise type(error)(f"{name} must be numeric: {error}") from error
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection; Dask itself is not imported."""
+    return type(X).__module__.partition(".")[0] == "dask"
+
+
+def _validate_dask(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
+    """A Dask array (n, d) of floats with known chunks along the rows only. Entries are looked at by the first pass."""
+    if hasattr(X, "to_dask_array"):
+        if reset:
+            _check_feature_names(estimator, X, reset=True)
+        X = X.to_dask_array(lengths=True)
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D Dask array instead. X must have shape (n_samples, n_features)."
+        )
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X must be numeric. Got a Dask array of dtype {X.dtype} instead.")
+    if np.isnan(np.array(X.shape, dtype=float)).any():
+        X = X.compute_chunk_sizes()
+    if X.shape[0] == 0:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    if X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    _check_n_features(estimator, X, reset=reset)
+    return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
+
+
 def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_sparse: bool) -> Any:
     """A finite (n, d) float matrix: C-ordered array or canonical CSR, float32 kept, no copy where none is needed.
 
@@ -31,12 +64,14 @@ def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_s
     ----------
     estimator : estimator
         Gets ``n_features_in_`` and ``feature_names_in_`` (``reset=True``), or is asked for them.
-    X : array-like or sparse matrix of shape (n, d)
+    X : array-like, sparse matrix or Dask collection of shape (n, d)
     reset : bool
         True in ``fit``, False in prediction.
     accept_sparse : bool
         Whether the estimator takes sparse matrices.
     """
+    if is_dask(X):
+        return _validate_dask(estimator, X, reset)
     # Entries near the largest float overflow in the sum that looks for NaN; what matters is checked afterwards.
     with _naming("X"), np.errstate(over="ignore", invalid="ignore"):
         X = validate_data(
@@ -57,6 +92,8 @@ def validate_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     """Weights as a float64 vector, or None where there are none; negative and all-zero ones are refused."""
     if sample_weight is None:
         return None
+    if is_dask(sample_weight):
+        sample_weight = sample_weight.compute()
     with _naming("sample_weight"):
         weights: NDArray[np.float64] = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True

@@ -9,6 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -50,6 +53,7 @@ if compiled is not None and source_hash() not in (None, compiled.source_hash):
     )
 
 
+_ONE_THREAD: ContextVar[bool] = ContextVar("one_thread", default=False)
 EMPTY = 1e-280  # summed weights below this have underflowed
 
 
@@ -88,7 +92,8 @@ class GaussStatistics(NamedTuple):
     def merge(self, other: GaussStatistics) -> GaussStatistics:
         """The statistics of both blocks together."""
         pairs: Any = zip(self, other, strict=True)
-        return GaussStatistics(*(None if a is None else a + b for a, b in pairs))
+        sums: list[Any] = [None if a is None else a + b for a, b in pairs]
+        return GaussStatistics(*sums)
 
 
 def _grid(block: Block, K: int, width: int) -> tuple[int, int]:
@@ -98,9 +103,19 @@ def _grid(block: Block, K: int, width: int) -> tuple[int, int]:
     """
     work = block.n * block.d * K
     chunks = max(1, min(64, block.n // 256, max(4, (1 << 22) // max(width, 1))))
-    if work < 100_000 or chunks == 1:
+    if work < 100_000 or chunks == 1 or _ONE_THREAD.get():
         return chunks, 1
     return chunks, min(compiled.max_threads(), _usable_cores(), chunks)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """A context in which the kernels run on one thread: inside tasks that already share the cores."""
+    token = _ONE_THREAD.set(True)
+    try:
+        yield
+    finally:
+        _ONE_THREAD.reset(token)
 
 
 def _usable_cores() -> int:

@@ -195,7 +195,8 @@ class GMM(AlternatingClusterer):
             factors = self._factors_of_precisions(precisions) / frame.scale
         if weights is not None and means is not None and factors is not None:
             return Components(weights, means, None, factors)
-        start = self._from_memberships(blocks, self._starting_memberships(blocks, rng))
+        local = blocks.local(rng)
+        start = self._from_memberships(local, self._starting_memberships(local, rng))
         return Components(
             start.weights if weights is None else weights,
             start.means if means is None else means,
@@ -233,7 +234,7 @@ class GMM(AlternatingClusterer):
         empty = int(np.sum(run.state.weights * blocks.n < 1e-8))
         if empty:
             complaints.append(f"GMM left {empty} of {K} components empty; use fewer clusters or another init")
-        elif K > 1 and self.memberships_.max() - 1 / K < 1e-3:
+        elif K > 1 and float(self.memberships_.max()) - 1 / K < 1e-3:
             complaints.append(f"GMM collapsed: all memberships are 1/{K}; use fewer clusters or another init")
         return complaints
 

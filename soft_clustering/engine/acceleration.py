@@ -25,7 +25,7 @@ class Anderson:
     The fixed point of cos, which plain iteration reaches in about 90 steps:
 
     >>> mixer, x = Anderson(), np.array([1.0])
-    >>> for _ in range(6):
+    >>> for _ in range(8):
     ...     x = mixer.propose(x, np.cos(x))
     >>> bool(abs(np.cos(x) - x) < 1e-12)
     True
@@ -35,9 +35,13 @@ class Anderson:
         self._points: list[tuple[Array, Array]] = []  # (residual, image)
         self._pause = 0
         self._rejections = 0
+        self._proposed = False
 
     def propose(self, x: Array, image: Array) -> Array:
         """The next point: the image, corrected by the least-squares combination of the last differences."""
+        if self._proposed:  # and not rejected since
+            self._rejections = 0
+        self._proposed = False
         self._points.append((image - x, image))
         del self._points[: -_DEPTH - 1]
         if self._pause > 0:
@@ -58,10 +62,12 @@ class Anderson:
         gram.flat[:: len(gram) + 1] += _RCOND
         mixing = np.linalg.solve(gram, unit @ residuals[-1]) / length[keep]
         proposed: Array = image - mixing @ np.diff(images, axis=0)[keep]
+        self._proposed = True
         return proposed
 
     def reject(self) -> None:
-        """Forget the history; after the r-th rejection, 2^r - 2 plain steps come first."""
+        """Forget the history; after the r-th rejection in a row, 2^r - 2 plain steps come first."""
         self._points.clear()
+        self._proposed = False
         self._rejections += 1
-        self._pause = 2 ** min(self._rejections, 10) - 2
+        self._pause = 2 ** min(self._rejections, 6) - 2

@@ -140,6 +140,9 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self._validate_params()
         X = validate_features(self, X, reset=True, accept_sparse=self._accepts_sparse)
         weight = validate_weights(sample_weight, X)
+        # A failed fit is no fit, whatever came before it.
+        for name in ("_state", "memberships_", "labels_"):
+            self.__dict__.pop(name, None)
         with single_threaded_blas():
             blocks = make_blocks(X, weight)
             check_enough_samples(blocks.n, self.n_clusters)
@@ -201,7 +204,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         starts.run()
 
     def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
-        check_is_fitted(self)
+        check_is_fitted(self, "_state")
         X = validate_features(self, X, reset=False, accept_sparse=self._accepts_sparse)
         return make_blocks(X, validate_weights(sample_weight, X), self._frame)
 
@@ -239,8 +242,8 @@ class Starts:
     def best(self) -> Run | None:
         """The run of best objective, None before the first pass of the first one."""
         sign = 1 if self.model._objective_sense == "min" else -1
-        begun = [run for run in self.runs if run.history]
-        return min(begun, key=lambda run: sign * run.history[-1]) if begun else None
+        begun = [run for run in self.runs if run.n_iter]
+        return min(begun, key=lambda run: sign * run.history[-1] if run.history else np.inf, default=None)
 
     def run(self) -> Run:
         """Run all starts and return the best."""
@@ -278,10 +281,10 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
     first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model.n_clusters < _CHEAP_PASS else 1
     state, mixed = run.state, False
     for n_iter in range(1, model.max_iter + 1):
-        run.n_iter = n_iter
         visited = state
         statistics = blocks.reduce(model._statistics, visited)
         objective = model._objective(statistics, blocks)
+        run.n_iter = n_iter
         if mixed and not sign * objective <= sign * run.history[-1] + 1e-12 * abs(run.history[-1]):
             assert mixer is not None
             mixer.reject()

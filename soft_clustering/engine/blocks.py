@@ -43,7 +43,8 @@ class Frame:
 
     def from_input(self, points: Any) -> Array:
         """Points in input units (a dense array), in the coordinates of the frame."""
-        z: Array = np.clip((np.asarray(points, dtype=np.float64) - self.shift) * self.scale, -_LIMIT, _LIMIT)
+        with np.errstate(over="ignore"):
+            z: Array = np.clip((np.asarray(points, dtype=np.float64) - self.shift) * self.scale, -_LIMIT, _LIMIT)
         return z
 
     def to_input(self, points: Array) -> Array:
@@ -171,8 +172,7 @@ def _frame(X: Any, weight: Array | None) -> tuple[Frame, float]:
     else:
         # About a row of the data the relative error of the variance is at most n eps, whatever the offset.
         origin = X[0].astype(np.float64)
-    with np.errstate(over="ignore"):  # judged below
-        mean, variance = _moments(X, weight, Frame(origin, unit))
+    mean, variance = _moments(X, weight, Frame(origin, unit))
     limit = 1e307 if X.dtype == np.float64 else 1e37
     if not 1e-90 < variance < min(1e90, limit * limit / 1e4):
         # Constant, or out of the range where squares are safe: measure in units of the largest entry.
@@ -187,7 +187,7 @@ def _frame(X: Any, weight: Array | None) -> tuple[Frame, float]:
     if variance == 0:
         return Frame(shift, 1.0), 0.0
     power = round(0.5 * math.log2(variance))
-    scale = min(max(unit * 2.0**-power, 2.0**-1000), 2.0**500)
+    scale = min(max(unit * 2.0**-power, 2.0**-1000), 2.0**500 if X.dtype == np.float64 else 2.0**100)
     return Frame(shift, scale), variance * (scale / unit) ** 2
 
 

@@ -160,19 +160,35 @@ static TARGET void NAME(dense_distances)(const rows_t *x, int64_t first, int64_t
             t->D[i] = (double)D[i];
 }
 
-/* total[k][j] += sum_r W[k][r] z[r][j], the weights W taken from t->D. */
+/* total[k][j] += sum_r W[k][r] z[r][j], the weights W taken from t->D. In float the weights of a prototype are measured
+   in units of their largest: they may be too small for the type, as far away or with a large fuzzifier. */
 static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v, tile_t *t,
                                       double *total)
 {
+    const int64_t K = v->K, d = x->d;
     REAL *T = (REAL *)t->T, *W = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
-    if (sizeof(REAL) != sizeof(double))
-        for (int64_t i = 0; i < v->K * TILE; i++)
-            W[i] = (REAL)t->D[i];
-    for (int64_t j0 = 0; j0 < x->d; j0 += STRIP) {
-        const int64_t jn = x->d - j0 < STRIP ? x->d - j0 : STRIP;
-        if (x->d > STRIP)
+    for (int64_t j0 = 0; j0 < d; j0 += STRIP) {
+        const int64_t jn = d - j0 < STRIP ? d - j0 : STRIP;
+        if (d > STRIP)
             NAME(load)(x, first, count, j0, jn, T);
-        NAME(dots)(W, v->K, T, jn, total + j0, x->d);
+        if (sizeof(REAL) == sizeof(double)) {
+            NAME(dots)(W, K, T, jn, total + j0, d);
+            continue;
+        }
+        for (int64_t k = 0; k < K; k++) {
+            ALIGNED double part[STRIP];
+            double most = 0;
+            for (int r = 0; r < TILE; r++)
+                most = t->D[k * TILE + r] > most ? t->D[k * TILE + r] : most;
+            if (most == 0)
+                continue;
+            for (int r = 0; r < TILE; r++)
+                W[r] = (REAL)(t->D[k * TILE + r] / most);
+            memset(part, 0, sizeof(double) * (size_t)jn);
+            NAME(dots)(W, 1, T, jn, part, jn);
+            for (int64_t j = 0; j < jn; j++)
+                total[k * d + j0 + j] += most * part[j];
+        }
     }
 }
 

@@ -26,7 +26,7 @@ def cut(blocks, edges):
     return Blocks(parts, blocks.mean_variance)
 
 
-# Frame ---------------------------------------------------------------------------------------------------------------------
+# Frame ----------------------------------------------------------------------------------------------------------------
 
 
 def test_frame_of_ordinary_data():
@@ -77,12 +77,12 @@ def test_constant_columns():
     np.testing.assert_array_equal(Z[:, [0, 5]], 0)
 
 
-@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e-150, 1e150, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
 def test_extreme_units_give_ordinary_coordinates(scale):
     blocks, ordinary = make_blocks(IRIS * scale), make_blocks(IRIS)
     Z, expected = blocks.blocks[0].take(np.arange(150)), ordinary.blocks[0].take(np.arange(150))
     ratio = (Z[0] @ expected[0]) / (expected[0] @ expected[0])
-    np.testing.assert_allclose(Z / ratio, expected, rtol=0, atol=2e-14 if scale > 1e-307 else 1e-10)
+    np.testing.assert_allclose(Z / ratio, expected, rtol=0, atol=2e-14)
     assert 1e-160 < ratio < 1e160  # squares neither overflow nor underflow
 
 
@@ -94,7 +94,7 @@ def test_one_huge_column():
 
 
 def test_too_large_entries():
-    with pytest.raises(ValueError, match=r"X must have entries below 1e307 in absolute value. Got 2e\+307"):
+    with pytest.raises(ValueError, match=r"X must have entries below 1e\+?307 in absolute value. Got 2e\+307"):
         make_blocks(np.array([[2e307], [-1.0]]))
     assert np.isfinite(make_blocks(np.array([[9e306], [-9e306]])).blocks[0].take([0, 1])).all()
 
@@ -155,7 +155,7 @@ def test_coordinates_are_bounded():
     np.testing.assert_array_equal(frame.from_input([[1e300], [-1e300]]) / 1e100, [[1.0], [-1.0]])
 
 
-# Block ---------------------------------------------------------------------------------------------------------------------
+# Block ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
@@ -175,7 +175,7 @@ def test_pieces_cover_the_rows(container, weighted):
     np.testing.assert_array_equal(block.take([5, 2]), Z[[5, 2]])
 
 
-# Blocks ---------------------------------------------------------------------------------------------------------------------
+# Blocks ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
@@ -252,7 +252,7 @@ def test_order_of_equal_rows_is_their_index():
     np.testing.assert_array_equal(make_blocks(np.ones((5, 2))).order, np.arange(5))
 
 
-# The engine over several blocks -----------------------------------------------------------------------------------------------
+# The engine over several blocks ---------------------------------------------------------------------------------------
 
 
 EDGES = [[50, 100], [1, 2], [149], [64, 128]]

@@ -125,20 +125,15 @@ def test_center_kernels(kind, m, twin):
 @needs_kernels
 @pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize("kind", KINDS)
-def test_seeding_kernels(kind, twin):
-    tolerance = {"dense64": 1e-14, "dense32": 1e-6}.get(kind, 1e-13)
+def test_seeding_kernel(kind, twin):
+    """The same uniforms draw the same rows; where all rows are covered, too."""
     for i, (n, d, K) in enumerate(SHAPES):
         rng = np.random.RandomState(i)
         block = make_block(rng, n, d, kind, weighted=i % 2 == 0)
-        V = centers_for(block, K, rng)
-        closest = rng.uniform(0, 2 * d, n)
-        found, expected = (call(kernels.potentials, block, V, closest) for call in (run, twin))
-        close(found, expected, tolerance)
-        compiled, numpy = closest.copy(), closest.copy()
-        kernels.update_closest(block, V[-1:], compiled)
-        twin(kernels.update_closest, block, V[-1:], numpy)
-        close(compiled, numpy, tolerance)
-        assert np.all(compiled <= closest)
+        uniforms = rng.uniform(size=(K, 2 + i % 4))
+        found, expected = (call(kernels.seed, block, block.order, uniforms) for call in (run, twin))
+        assert found.shape == (K, d)
+        np.testing.assert_array_equal(found, expected)
 
 
 def run(kernel, *arguments, **keywords):
@@ -233,7 +228,7 @@ def results_on_grid(monkeypatch, block, chunks, threads):
     """What every kernel gives for a number of chunks and threads."""
     monkeypatch.setattr(kernels, "_grid", lambda block, K, width: (chunks, threads))
     rng = np.random.RandomState(1)
-    V, closest = rng.normal(size=(5, block.d)), rng.uniform(0, 9, block.n)
+    V = rng.normal(size=(5, block.d))
     far = np.vstack([V[:4], np.full((1, block.d), 1e5)])
     results = [
         *kernels.center_statistics(block, V, "fcm", 1.7)[:4],
@@ -241,10 +236,8 @@ def results_on_grid(monkeypatch, block, chunks, threads):
             block, far, "fcm", 1.02
         ),  # the weight of a centre underflows: the worst row is given
         kernels.center_memberships(block, V, "fcm", 1.7),
-        kernels.potentials(block, V, closest),
+        kernels.seed(block, block.order, rng.uniform(size=(9, 4))),
     ]
-    kernels.update_closest(block, V[:1], closest)
-    results.append(closest)
     if not sparse.issparse(block.X):
         for full in (True, False):
             means, factors, constants = components(rng, 5, block.d, full)

@@ -50,7 +50,7 @@ if compiled is not None and source_hash() not in (None, compiled.source_hash):
     )
 
 
-EMPTY = 1e-280  # summed weights below this have underflowed
+EMPTY = reference.EMPTY
 
 
 class CenterStatistics(NamedTuple):
@@ -65,12 +65,13 @@ class CenterStatistics(NamedTuple):
     def merge(self, other: CenterStatistics) -> CenterStatistics:
         """The statistics of both blocks together."""
         first = self if self.worst >= other.worst else other
+        underflow = self.worst_row is not None and other.worst_row is not None
         return CenterStatistics(
             self.weight + other.weight,
             self.total + other.total,
             self.objective + other.objective,
             first.worst,
-            first.worst_row,
+            first.worst_row if underflow else None,
         )
 
 
@@ -111,13 +112,12 @@ def _usable_cores() -> int:
 def center_statistics(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> CenterStatistics:
     """Statistics for new centres under a membership rule of ``reference.RULES``, one pass over the rows."""
     if compiled is None:
-        weight, total, objective, worst, at = reference.center_statistics(block, V, rule, *parameters)
+        answer = reference.center_statistics(block, V, rule, *parameters)
     else:
         grid = _grid(block, len(V), len(V) * block.d)
-        weight, total, objective, worst, at = compiled.center_statistics(
-            block.rows, V, rule, np.array(parameters), *grid
-        )
-    return CenterStatistics(weight, total, objective, worst, block.take([at])[0] if weight.min() < EMPTY else None)
+        answer = compiled.center_statistics(block.rows, V, rule, np.array(parameters), EMPTY, *grid)
+    weight, total, objective, worst, at = answer
+    return CenterStatistics(weight, total, objective, worst, None if at is None else block.take([at])[0])
 
 
 def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[Any]:
@@ -127,19 +127,11 @@ def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *paramet
     return compiled.center_memberships(block.rows, V, rule, np.array(parameters), *_grid(block, len(V), 0))
 
 
-def potentials(block: Block, V: NDArray[np.float64], closest: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each candidate in V the weighted sum of min(closest, squared distance)."""
+def seed(block: Block, order: NDArray[np.intp], uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows (K, d) drawn by greedy k-means++ with given uniforms (K, trials), by inversion along ``order``."""
     if compiled is None:
-        return reference.potentials(block, V, closest)
-    return compiled.potentials(block.rows, V, closest, *_grid(block, len(V), 0))
-
-
-def update_closest(block: Block, V: NDArray[np.float64], closest: NDArray[np.float64]) -> None:
-    """Closest = min(closest, squared distance to V (1, d)), in place."""
-    if compiled is None:
-        reference.update_closest(block, V, closest)
-    else:
-        compiled.update_closest(block.rows, V, closest, *_grid(block, 1, 0))
+        return reference.seed(block, order, uniforms)
+    return compiled.seed(block.rows, order, uniforms, *_grid(block, uniforms.shape[1], 0))
 
 
 def gauss_statistics(

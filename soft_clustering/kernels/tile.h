@@ -177,9 +177,7 @@ static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t co
         }
         for (int64_t k = 0; k < K; k++) {
             ALIGNED double part[STRIP];
-            double most = 0;
-            for (int r = 0; r < TILE; r++)
-                most = t->D[k * TILE + r] > most ? t->D[k * TILE + r] : most;
+            const double most = tile_max(t->D + k * TILE);
             if (most == 0)
                 continue;
             for (int r = 0; r < TILE; r++)
@@ -206,7 +204,7 @@ static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_
         for (int64_t k = 0; k < K; k++)
             dot[k] = 0;
         for (int64_t p = begin; p < end; p++) {
-            const double z = csr_value((double)values[p], x->scale);
+            const double z = scaled((double)values[p], x->scale);
             const double *vt = v->Vt + csr_at(x->indices, x->index64, p) * K;
             norm += z * z;
             for (int64_t k = 0; k < K; k++)
@@ -221,7 +219,7 @@ static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_
                     const int64_t at = csr_at(x->indices, x->index64, p);
                     for (; j < at; j++)
                         D += v->Vt[j * K + k] * v->Vt[j * K + k];
-                    const double e = csr_value((double)values[p], x->scale) - v->Vt[at * K + k];
+                    const double e = scaled((double)values[p], x->scale) - v->Vt[at * K + k];
                     D += e * e;
                     j = at + 1;
                 }
@@ -245,7 +243,7 @@ static TARGET void NAME(sparse_totals)(const rows_t *x, int64_t first, int64_t c
         for (int64_t k = 0; k < K; k++)
             w[k] = t->D[k * TILE + r];
         for (int64_t p = begin; p < end; p++) {
-            const double z = csr_value((double)values[p], x->scale);
+            const double z = scaled((double)values[p], x->scale);
             double *to = total + csr_at(x->indices, x->index64, p) * K;
             for (int64_t k = 0; k < K; k++)
                 to[k] += z * w[k];

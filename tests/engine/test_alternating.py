@@ -109,7 +109,7 @@ def test_accelerated_loop_is_shorter():
     assert fast.converged
     assert fast.n_iter <= 5 < plain.n_iter / 20
     assert np.all(np.diff(fast.history) <= 0)
-    np.testing.assert_allclose(fast.state, 0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fast.state, 0, rtol=0, atol=1e-7)  # |x - shrink(x)| <= tol, and the slow rate is 0.9
 
 
 @pytest.mark.parametrize("bad", [1e9, np.inf, np.nan])
@@ -180,8 +180,8 @@ def test_a_change_of_the_objective_is_judged_after_a_plain_step():
 
 def test_run_joins_a_better_one():
     options = {"_residual": center_shift, "_to_vector": np.ravel}
-    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()), **options).run([[1.0, 1.0]])
-    model = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 1e-12, **options)
+    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 100, **options).run([[1.0, 1.0]])
+    model = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 100, **options)
     run = model.run([[8.0, 8.0]], rival)
     assert run.joined
     assert not run.converged
@@ -192,12 +192,12 @@ def test_run_joins_a_better_one():
 
 def test_run_does_not_join_a_worse_one():
     options = {"_residual": center_shift, "_to_vector": np.ravel}
-    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 1.0, **options).run([[1.0, 1.0]])
-    run = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()), **options).run([[8.0, 8.0]], rival)
+    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 101, **options).run([[1.0, 1.0]])
+    run = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 100, **options).run([[8.0, 8.0]], rival)
     assert same_centers(run.state, rival.state, ONE_ROW)
     assert run.converged  # it was better long before it came there, so it had to find out where it ends
     assert not run.joined
-    elsewhere = Map(lambda V: 0.5 * V + 50, lambda V: float((V * V).sum()) + 1.0, **options).run([[8.0, 8.0]], rival)
+    elsewhere = Map(lambda V: 0.5 * V + 50, lambda V: float((V * V).sum()) + 101, **options).run([[8.0, 8.0]], rival)
     assert elsewhere.converged
     assert not elsewhere.joined
 
@@ -206,7 +206,7 @@ def test_same_centers():
     V = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
     blocks = SimpleNamespace(mean_variance=1.0)
     assert same_centers(V, V[[2, 0, 1]] + 0.005, blocks)
-    assert not same_centers(V, V[[2, 0, 1]] + 0.02, blocks)
+    assert not same_centers(V, V[[2, 0, 1]] + 0.1, blocks)
     assert not same_centers(V, V[[0, 1, 1]], blocks)  # one centre of the first set has no partner
     assert not same_centers(V[[0, 1, 1]], V, blocks)
 
@@ -370,6 +370,15 @@ def test_failed_fit_is_no_fit():
         model.fit(IRIS)
     with pytest.raises(NotFittedError):
         model.predict(IRIS)
+
+
+def test_failed_fit_ends_an_earlier_one():
+    model = FCM(3, random_state=0).fit(IRIS)
+    with pytest.raises(ValueError, match="init must have shape"):
+        model.set_params(init=np.zeros((2, 2))).fit(IRIS)
+    with pytest.raises(NotFittedError):
+        model.predict(IRIS)
+    assert not hasattr(model, "memberships_")
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_memberships", "predict_proba", "transform", "score"])

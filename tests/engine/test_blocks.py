@@ -233,9 +233,6 @@ def test_totals_over_several_blocks():
     blocks = cut(make_blocks(IRIS, weight), [10, 77])
     assert (blocks.n, blocks.d) == (150, 4)
     assert blocks.total_weight == pytest.approx(weight.sum(), rel=1e-14)
-    np.testing.assert_array_equal(blocks.weigh(np.full(150, 3.0)), 3 * weight)
-    values = np.ones(150)
-    assert cut(make_blocks(IRIS), [10]).weigh(values) is values
     assert make_blocks(IRIS).total_weight == 150
 
 
@@ -243,13 +240,24 @@ def test_totals_over_several_blocks():
 def test_order_follows_the_rows(container):
     X = np.random.RandomState(0).normal(size=(200, 7))
     permutation = np.random.RandomState(1).permutation(200)
-    sorted_rows = X[make_blocks(container(X)).order]
-    np.testing.assert_array_equal(X[permutation][make_blocks(container(X[permutation])).order], sorted_rows)
-    np.testing.assert_array_equal(X[cut(make_blocks(container(X)), [3, 100]).order], sorted_rows)
+    sorted_rows = X[make_blocks(container(X)).blocks[0].order]
+    np.testing.assert_array_equal(X[permutation][make_blocks(container(X[permutation])).blocks[0].order], sorted_rows)
+    np.testing.assert_array_equal(X[cut(make_blocks(container(X)), [3, 100]).joined().order], sorted_rows)
 
 
 def test_order_of_equal_rows_is_their_index():
-    np.testing.assert_array_equal(make_blocks(np.ones((5, 2))).order, np.arange(5))
+    np.testing.assert_array_equal(make_blocks(np.ones((5, 2))).blocks[0].order, np.arange(5))
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_joined_blocks(container):
+    weight = np.arange(1.0, 151)
+    whole = make_blocks(container(IRIS), weight)
+    assert whole.joined() is whole.blocks[0]
+    block = cut(whole, [10, 77]).joined()
+    assert block.frame is whole.frame
+    np.testing.assert_array_equal(block.X.toarray() if sparse.issparse(block.X) else block.X, IRIS)
+    np.testing.assert_array_equal(block.weight, weight)
 
 
 # The engine over several blocks ---------------------------------------------------------------------------------------

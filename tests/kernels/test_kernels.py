@@ -173,20 +173,63 @@ def test_gauss_statistics_by_definition(full, given_memberships):
 # Seeding --------------------------------------------------------------------------------------------------------------
 
 
+def greedy(X, weight, order, uniforms):
+    """Greedy k-means++ by the definition: candidates by inversion along the order, the best of them is taken."""
+    chosen = []
+    for k, row in enumerate(uniforms):
+        closest = cdist(X, X[chosen], "sqeuclidean").min(axis=1) if k else np.ones(len(X))
+        mass = weight * closest if closest.any() else weight
+        steps = np.cumsum(mass[order])
+        candidates = [order[np.flatnonzero(steps > u * steps[-1])[0]] for u in (row if k else row[:1])]
+        left = [weight @ np.minimum(closest, cdist(X, X[[c]], "sqeuclidean")[:, 0]) for c in candidates]
+        chosen.append(candidates[int(np.argmin(left))] if k else candidates[0])
+    return chosen
+
+
 @pytest.mark.parametrize("compiled", [True, False])
-def test_potentials_and_closest_by_definition(monkeypatch, compiled):
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_seed_by_definition(monkeypatch, compiled, container, weighted):
     if not compiled:
         monkeypatch.setattr(kernels, "compiled", None)
     rng = np.random.RandomState(0)
-    X, w, V = rng.normal(size=(90, 3)), rng.uniform(0, 2, 90), rng.normal(size=(4, 3))
-    block = Block(X, w, Frame(np.zeros(3), 1.0))
-    closest = np.full(90, np.inf)
-    kernels.update_closest(block, V[:1], closest)
-    kernels.update_closest(block, V[1:2], closest)
-    D = cdist(X, V, "sqeuclidean")
-    np.testing.assert_allclose(closest, D[:, :2].min(axis=1), rtol=1e-14)
-    expected = [(w * np.minimum(closest, D[:, k])).sum() for k in range(4)]
-    np.testing.assert_allclose(kernels.potentials(block, V, closest), expected, rtol=1e-14)
+    X = rng.normal(size=(90, 3))
+    weight = rng.uniform(0.1, 2, 90) if weighted else None
+    block = Block(container(X), weight, Frame(np.zeros(3), 1.0))
+    for _ in range(20):
+        uniforms = rng.uniform(size=(7, 3))
+        chosen = greedy(X, np.ones(90) if weight is None else weight, block.order, uniforms)
+        np.testing.assert_array_equal(kernels.seed(block, block.order, uniforms), X[chosen])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_seed_where_all_rows_are_covered(monkeypatch, compiled):
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    X = np.array([[0.0], [0.0], [4.0], [4.0]])
+    block = Block(X, np.array([1.0, 1.0, 1.0, 5.0]), Frame(np.zeros(1), 1.0))
+    # 0 first, then 4; the third by weight alone: 2 of 8 are at 0
+    for last, expected in ((0.1, 0.0), (0.24, 0.0), (0.26, 4.0), (0.9, 4.0)):
+        uniforms = np.array([[0.0, 0.0], [0.5, 0.5], [last, last]])
+        np.testing.assert_array_equal(kernels.seed(block, block.order, uniforms), [[0.0], [4.0], [expected]])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_seed_draws_no_row_without_mass(monkeypatch, compiled):
+    """Where a uniform falls exactly on a step of the distribution function, the row after it is drawn."""
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    block = Block(X, None, Frame(np.zeros(1), 1.0))
+    for u, expected in ((0.0, 0.0), (0.25, 1.0), (0.5, 2.0), (0.75, 3.0)):
+        np.testing.assert_array_equal(kernels.seed(block, np.arange(4), np.full((1, 2), u)), [[expected]])
+    # The centre 0 has no mass any more, and is first in the order.
+    np.testing.assert_array_equal(kernels.seed(block, np.arange(4), np.zeros((2, 1))), [[0.0], [1.0]])
+
+
+def test_draw():
+    mass, order = np.array([0.0, 1.0, 0.0, 3.0]), np.array([2, 3, 0, 1])
+    np.testing.assert_array_equal(reference.draw(mass, order, np.array([0.0, 0.74, 0.75, 0.99])), [3, 3, 1, 1])
 
 
 # Merging --------------------------------------------------------------------------------------------------------------

@@ -1,21 +1,23 @@
 """Agreement with independent implementations.
 
-Fuzzy c-means: scikit-fuzzy from the same starting memberships, scikit-learn's k-means in the limit.
+Fuzzy c-means: scikit-fuzzy from the same starting memberships, scikit-learn's k-means in the limit. Gaussian mixtures:
+scikit-learn's from the same seed.
 """
 
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
+from sklearn.mixture import GaussianMixture
 
-from soft_clustering import FCM
+from soft_clustering import FCM, GMM
 
 
 def by_first_coordinate(centers):
     return np.argsort(centers[:, 0])
 
 
-# FCM ---------------------------------------------------------------------------------------------------------------------
+# FCM ------------------------------------------------------------------------------------------------------------------
 
 
 def fuzzy_sets():
@@ -67,4 +69,31 @@ def test_kmeans_is_the_limit(seed):
     assert distances[-1] < 1e-3
 
 
-# GMM ---------------------------------------------------------------------------------------------------------------------
+# GMM ------------------------------------------------------------------------------------------------------------------
+
+
+def mixture_sets():
+    varied, _ = make_blobs(1500, centers=4, cluster_std=[1, 2.5, 0.5, 3], random_state=42)
+    return {
+        "iris": (load_iris().data, 3),
+        "wine": (load_wine().data, 3),
+        "breast_cancer": (load_breast_cancer().data, 2),
+        "varied": (varied, 4),
+        "digits": (load_digits().data, 10),
+    }
+
+
+@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("name", mixture_sets())
+def test_gaussian_mixture(name, kind):
+    X, K = mixture_sets()[name]
+    theirs = GaussianMixture(K, covariance_type=kind, random_state=0).fit(X)
+    ours = GMM(K, covariance_type=kind, random_state=0).fit(X)
+    assert ours.n_iter_ == theirs.n_iter_
+    np.testing.assert_allclose(ours.memberships_, theirs.predict_proba(X), rtol=0, atol=1e-10)
+    np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(ours.centers_, theirs.means_, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(ours.weights_, theirs.weights_, rtol=1e-10)
+    np.testing.assert_allclose(ours.covariances_, theirs.covariances_, rtol=1e-8, atol=1e-9)
+    assert ours.bic(X) == pytest.approx(theirs.bic(X), rel=1e-12)
+    assert ours.aic(X) == pytest.approx(theirs.aic(X), rel=1e-12)

@@ -35,8 +35,8 @@ def expected_failures(estimator):
         expected |= {"check_estimator_sparse_array": reason, "check_estimator_sparse_matrix": reason}
     if type(estimator).__name__ == "GMM":
         expected["check_sample_weight_equivalence_on_dense_data"] = (
-            "init='kmeans' is scikit-learn's own KMeans, to agree with its GaussianMixture; its draws depend on the number "
-            "of rows, and scikit-learn expects the same failure of KMeans. From a given start weights are repetitions: "
+            "init='kmeans' is scikit-learn's own KMeans, to agree with its GaussianMixture; its draws depend on the "
+            "number of rows (scikit-learn expects the same failure of KMeans). Given a start, weights are repetitions: "
             "tests/mixture/test_gmm.py"
         )
     return expected

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import lapack
 
 from .blocks import Array
 
 _DEPTH = 5
-_RCOND = 1e-10  # relative size below which a direction of the history counts as linearly dependent
+_RCOND = 1e-14
 
 
 class Anderson:
@@ -25,43 +26,65 @@ class Anderson:
     The fixed point of cos, which plain iteration reaches in about 90 steps:
 
     >>> mixer, x = Anderson(), np.array([1.0])
-    >>> for _ in range(6):
+    >>> for _ in range(8):
     ...     x = mixer.propose(x, np.cos(x))
     >>> bool(abs(np.cos(x) - x) < 1e-12)
     True
     """
 
     def __init__(self) -> None:
-        self._points: list[tuple[Array, Array]] = []  # (residual, image)
+        self._last: tuple[Array, Array] | None = None  # residual and image of the point before
+        self._residuals = self._images = np.empty((0, 0))  # their last differences, a row each
+        self._kept = 0
         self._pause = 0
         self._rejections = 0
+        self._proposed = False
 
     def propose(self, x: Array, image: Array) -> Array:
         """The next point: the image, corrected by the least-squares combination of the last differences."""
-        self._points.append((image - x, image))
-        del self._points[: -_DEPTH - 1]
+        if self._proposed:  # and not rejected since
+            self._rejections = 0
+        self._proposed = False
+        residual = image - x
+        self._remember(residual, image)
         if self._pause > 0:
             self._pause -= 1
             return image
-        if len(self._points) < 2:
+        if self._kept == 0:
             return image
-        residuals = np.stack([residual for residual, _ in self._points])
-        images = np.stack([point for _, point in self._points])
-        differences = np.diff(residuals, axis=0)
-        # The columns differ by orders of magnitude near convergence: solve with unit lengths.
-        length = np.sqrt(np.einsum("ij,ij->i", differences, differences))
-        keep = length > 0
-        if not keep.any():
+        differences = self._residuals[: self._kept]
+        gram = differences @ differences.T
+        # The rows differ by orders of magnitude near convergence: solve with unit lengths.
+        length = np.sqrt(gram.diagonal())
+        gram /= length
+        gram /= length[:, None]
+        gram.flat[:: self._kept + 1] += _RCOND
+        _, mixing, failed = lapack.dposv(gram, differences @ residual / length)
+        if failed:
             return image
-        unit = differences[keep] / length[keep, None]
-        gram = unit @ unit.T
-        gram.flat[:: len(gram) + 1] += _RCOND
-        mixing = np.linalg.solve(gram, unit @ residuals[-1]) / length[keep]
-        proposed: Array = image - mixing @ np.diff(images, axis=0)[keep]
+        self._proposed = True
+        proposed: Array = image - (mixing / length) @ self._images[: self._kept]
         return proposed
 
+    def _remember(self, residual: Array, image: Array) -> None:
+        if self._last is None:
+            self._residuals, self._images = np.empty((2, _DEPTH, len(image)))
+            self._kept = 0
+        else:
+            difference = residual - self._last[0]
+            # A difference of nothing says nothing.
+            if difference @ difference > 0:
+                if self._kept == _DEPTH:
+                    self._residuals[:-1], self._images[:-1] = self._residuals[1:], self._images[1:]
+                    self._kept -= 1
+                self._residuals[self._kept], self._images[self._kept] = difference, image - self._last[1]
+                self._kept += 1
+        self._last = residual, image
+
     def reject(self) -> None:
-        """Forget the history; after the r-th rejection, 2^r - 2 plain steps come first."""
-        self._points.clear()
+        """Forget the history; after the r-th rejection in a row, 2^r - 2 plain steps come first, but at most 6."""
+        self._last = None
+        self._kept = 0
+        self._proposed = False
         self._rejections += 1
-        self._pause = 2 ** min(self._rejections, 10) - 2
+        self._pause = min(2**self._rejections - 2, 6)

@@ -14,6 +14,7 @@ live in the coordinates of the blocks' frame, and no (n, K) matrix is kept while
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from copy import copy
@@ -39,6 +40,7 @@ State = Any
 # Below this much work a pass is cheaper than the mixing: acceleration starts only when the plain loop turns out long.
 _CHEAP_PASS = 10_000
 _PLAIN_STEPS = 12
+_SLOW = 0.1  # centres that move by more than this are not yet near any optimum
 
 
 @dataclass
@@ -55,15 +57,18 @@ class Run:
 
 def center_shift(old: Array, new: Array, history: list[float], blocks: Blocks) -> float:
     """Movement of the centres, in units of the root mean variance of the features."""
-    spread = np.sqrt(blocks.mean_variance)
-    shift = float(np.linalg.norm(new - old))
-    return shift / float(spread) if spread > 0 else shift
+    step = (new - old).ravel()
+    return math.sqrt(step @ step / blocks.mean_variance if blocks.mean_variance > 0 else step @ step)
 
 
 def same_centers(V: Array, other: Array, blocks: Blocks) -> bool:
     """Whether each centre of one set is within a hundredth of the spread of a centre of the other, and vice versa."""
+    near = 1e-4 * blocks.mean_variance
+    first = other - V[0]
+    if np.einsum("ij,ij->i", first, first).min() > near:  # the usual answer, quickly
+        return False
     D = cdist(V, other, "sqeuclidean")
-    return bool(max(D.min(axis=0).max(), D.min(axis=1).max()) <= 1e-4 * blocks.mean_variance)
+    return bool(max(D.min(axis=0).max(), D.min(axis=1).max()) <= near)
 
 
 def likelihood_change(old: State, new: State, history: list[float], blocks: Blocks) -> float:
@@ -141,7 +146,8 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self._validate_params()
         X = validate_features(self, X, reset=True, accept_sparse=self._accepts_sparse)
         weight = validate_weights(sample_weight, X)
-        for name in ("memberships_", "labels_"):  # of an earlier fit: they would travel with every Dask task
+        # A failed fit is no fit, whatever came before it.
+        for name in ("_state", "memberships_", "labels_"):
             self.__dict__.pop(name, None)
         with single_threaded_blas():
             blocks = self._make_blocks(X, weight)
@@ -220,7 +226,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         starts.run()
 
     def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
-        check_is_fitted(self)
+        check_is_fitted(self, "_state")
         X = validate_features(self, X, reset=False, accept_sparse=self._accepts_sparse)
         return make_blocks(X, validate_weights(sample_weight, X), self._frame)
 
@@ -258,8 +264,8 @@ class Starts:
     def best(self) -> Run | None:
         """The run of best objective, None before the first pass of the first one."""
         sign = 1 if self.model._objective_sense == "min" else -1
-        begun = [run for run in self.runs if run.history]
-        return min(begun, key=lambda run: sign * run.history[-1]) if begun else None
+        begun = [run for run in self.runs if run.n_iter]
+        return min(begun, key=lambda run: sign * run.history[-1] if run.history else np.inf, default=None)
 
     def run(self) -> Run:
         """Run all starts and return the best."""
@@ -297,10 +303,10 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
     first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model.n_clusters < _CHEAP_PASS else 1
     state, mixed = run.state, False
     for n_iter in range(1, model.max_iter + 1):
-        run.n_iter = n_iter
         visited = state
         statistics = blocks.reduce(model._statistics, visited)
         objective = model._objective(statistics, blocks)
+        run.n_iter = n_iter
         if mixed and not sign * objective <= sign * run.history[-1] + 1e-12 * abs(run.history[-1]):
             assert mixer is not None
             mixer.reject()
@@ -317,8 +323,9 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
         if run.residual <= model.tol and not (mixed and model._residual is likelihood_change):
             run.converged = True
             return
-        if rival is not None and model._residual is center_shift and sign * objective >= sign * rival.history[-1]:
-            run.joined = same_centers(image, rival.state, blocks)
+        if rival is not None and model._residual is center_shift and run.residual < _SLOW:
+            worse = sign * (objective - rival.history[-1])
+            run.joined = 0 <= worse < 0.01 * abs(objective) and same_centers(image, rival.state, blocks)
             if run.joined:
                 return
         state, mixed = image, False
@@ -331,14 +338,11 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
 
 def new_centers(V: Array, statistics: CenterStatistics) -> Array:
     """Weighted means. A centre whose weights underflowed stays, or moves to the worst row: one centre a pass."""
-    weight = statistics.weight
-    full = weight >= EMPTY
-    if full.all():
-        return statistics.total / weight[:, None]
-    centers = V.copy()
-    centers[full] = statistics.total[full] / weight[full, None]
-    if statistics.worst > 0:
-        assert statistics.worst_row is not None
+    if statistics.worst_row is None:
+        return statistics.total / statistics.weight[:, None]
+    centers, full = V.copy(), statistics.weight >= EMPTY
+    centers[full] = statistics.total[full] / statistics.weight[full, None]
+    if statistics.worst > 0 and not full.all():
         centers[np.argmin(full)] = statistics.worst_row
     return centers
 

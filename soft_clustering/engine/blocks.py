@@ -45,8 +45,10 @@ class Frame:
 
     def from_input(self, points: Any) -> Array:
         """Points in input units (a dense array), in the coordinates of the frame."""
-        z: Array = np.clip((np.asarray(points, dtype=np.float64) - self.shift) * self.scale, -_LIMIT, _LIMIT)
-        return z
+        with np.errstate(over="ignore"):
+            z: Array = (np.asarray(points, dtype=np.float64) - self.shift) * self.scale
+        np.minimum(z, _LIMIT, out=z)
+        return np.maximum(z, -_LIMIT, out=z)
 
     def to_input(self, points: Array) -> Array:
         """Points of the frame in input units."""
@@ -75,6 +77,13 @@ class Block:
         """Some rows in the coordinates of the frame, dense."""
         rows = self.X[indices]
         return self.frame.from_input(rows.toarray() if sparse.issparse(rows) else rows)
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """Rows in the order of a fixed projection: draws along it do not depend on the order of the rows."""
+        direction = np.cos(np.arange(1, self.d + 1))
+        keys = [np.asarray(Z @ direction).ravel() for _, Z, _ in self.pieces()]
+        return np.argsort(np.concatenate(keys))
 
     def pieces(self) -> Iterator[tuple[int, Any, Array]]:
         """(first row, rows in the coordinates of the frame, weights), a cache-sized piece at a time."""
@@ -119,12 +128,18 @@ class Blocks:
 
     def reduce(self, function: Callable[..., Statistics], *arguments: Any) -> Statistics:
         """Merge what ``function(block, *arguments)`` says of each block, in order."""
+        if len(self.blocks) == 1:
+            return function(self.blocks[0], *arguments)
         return reduce(lambda a, b: a.merge(b), (function(block, *arguments) for block in self.blocks))
 
     def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: Any) -> NDArray[Any]:
         """Stack what ``function(block, *arguments)`` says of the rows of each block."""
         parts = [function(block, *arguments) for block in self.blocks]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def joined(self) -> Block:
+        """All rows as one block, to seed from."""
+        return self.blocks[0] if len(self.blocks) == 1 else self.take(np.arange(self.n))
 
     def split(self, rows: NDArray[Any]) -> list[NDArray[Any]]:
         """An array with one entry per row, as a view per block."""
@@ -152,23 +167,10 @@ class Blocks:
             X = sparse.vstack(parts, "csr") if sparse.issparse(X) else np.concatenate(parts)
         return Block(X, np.concatenate(weights), self.frame)
 
-    def weigh(self, values: Array) -> Array:
-        """Values per row times the weights of the rows; the same array where there are no weights."""
-        if self.blocks[0].weight is None:
-            return values
-        return np.concatenate([part * b.weight for part, b in zip(self.split(values), self.blocks, strict=True)])
-
     @cached_property
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(sum(b.n if b.weight is None else b.weight.sum() for b in self.blocks))
-
-    @cached_property
-    def order(self) -> NDArray[np.intp]:
-        """Rows in the order of a fixed projection: draws along it do not depend on the order of the rows."""
-        direction = np.cos(np.arange(1, self.d + 1))
-        keys = [np.asarray(Z @ direction).ravel() for block in self.blocks for _, Z, _ in block.pieces()]
-        return np.argsort(np.concatenate(keys), kind="stable")
 
 
 class Moments(NamedTuple):
@@ -231,8 +233,7 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
     if not blocks.is_sparse:
         # About a row of the data the relative error of the variance is at most n eps, whatever the offset.
         origin = blocks.first_row()
-    with np.errstate(over="ignore"):  # judged below
-        moments = blocks.reduce(_moments, Frame(origin, unit))
+    moments = blocks.reduce(_moments, Frame(origin, unit))
     limit = 1e307 if blocks.dtype == np.float64 else 1e37
     if not 1e-90 < moments.variance.mean() < min(1e90, limit * limit / 1e4):
         # Constant, or out of the range where squares are safe: measure in units of the largest entry.
@@ -250,7 +251,7 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
     if scaling is not None:
         return _scaled_frame(blocks, shift, scaling)
     power = round(0.5 * math.log2(variance))
-    scale = min(max(unit * 2.0**-power, 2.0**-1000), 2.0**500)
+    scale = min(max(unit * 2.0**-power, 2.0**-1000), 2.0**500 if blocks.dtype == np.float64 else 2.0**100)
     return Frame(shift, scale), variance * (scale / unit) ** 2
 
 

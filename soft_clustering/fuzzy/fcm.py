@@ -185,7 +185,9 @@ class FCM(AlternatingClusterer):
         self.verbose = verbose
 
     def _resolve(self, blocks: Blocks) -> None:
-        self.m_ = resolve_fuzzifier(self.m, blocks.total_weight, blocks.d, self.n_clusters)
+        # Weights that count repetitions add up to at least the number of rows; shares of 1 say nothing of n.
+        n = max(blocks.n, blocks.total_weight)
+        self.m_ = resolve_fuzzifier(self.m, n, blocks.d, self.n_clusters)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
         return starting_centers(blocks, self.init, self.n_clusters, rng)
@@ -223,11 +225,10 @@ class FCM(AlternatingClusterer):
             # Half of what two epochs weigh: the centres forget all but the last two.
             weight = weight / 2 if run.n_iter > 2 else weight
             for batch in blocks.batches(self.batch_size, rng):
-                statistics = self._statistics(batch, V)
-                V, weight = _stream(V, weight, statistics)
+                statistics = self._statistics(batch, run.state)
+                run.state, weight = _stream(run.state, weight, statistics)
                 objective += statistics.objective
-            run.residual = center_shift(run.state, V, run.history, blocks)
-            run.state = V
+            run.residual = center_shift(V, run.state, run.history, blocks)
             run.history.append(objective)
             if self.verbose > 1:
                 shown = self._objective_in_input_units(objective, blocks.frame)

@@ -54,7 +54,7 @@ if compiled is not None and source_hash() not in (None, compiled.source_hash):
 
 
 _ONE_THREAD: ContextVar[bool] = ContextVar("one_thread", default=False)
-EMPTY = 1e-280  # summed weights below this have underflowed
+EMPTY = reference.EMPTY
 
 
 class CenterStatistics(NamedTuple):
@@ -69,12 +69,13 @@ class CenterStatistics(NamedTuple):
     def merge(self, other: CenterStatistics) -> CenterStatistics:
         """The statistics of both blocks together."""
         first = self if self.worst >= other.worst else other
+        underflow = self.worst_row is not None and other.worst_row is not None
         return CenterStatistics(
             self.weight + other.weight,
             self.total + other.total,
             self.objective + other.objective,
             first.worst,
-            first.worst_row,
+            first.worst_row if underflow else None,
         )
 
 
@@ -84,16 +85,29 @@ class GaussStatistics(NamedTuple):
     weight: NDArray[np.float64]  # (K,)
     first: NDArray[np.float64]  # (K, d)
     second: NDArray[np.float64]  # (K, d, d), or (K, d) for diagonal ones
-    objective: float  # summed log likelihood, or summed distances for the metric rule
-    mean_weight: NDArray[np.float64] | None = None  # tempered rule: the same under u^m, for the means
-    mean_first: NDArray[np.float64] | None = None
-    share: NDArray[np.float64] | None = None  # tempered rule: summed memberships (K,)
+    objective: float  # summed log likelihood; summed distances for the metric rule
 
     def merge(self, other: GaussStatistics) -> GaussStatistics:
         """The statistics of both blocks together."""
         pairs: Any = zip(self, other, strict=True)
-        sums: list[Any] = [None if a is None else a + b for a, b in pairs]
-        return GaussStatistics(*sums)
+        return GaussStatistics(*[a + b for a, b in pairs])
+
+
+class TemperedStatistics(NamedTuple):
+    """The same under the tempered rule, where the means have weights of their own."""
+
+    weight: NDArray[np.float64]  # (K,) under u^exponent
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    objective: float  # summed log likelihood
+    mean_weight: NDArray[np.float64]  # (K,) under u^m
+    mean_first: NDArray[np.float64]
+    share: NDArray[np.float64]  # (K,) summed memberships
+
+    def merge(self, other: TemperedStatistics) -> TemperedStatistics:
+        """The statistics of both blocks together."""
+        pairs: Any = zip(self, other, strict=True)
+        return TemperedStatistics(*[a + b for a, b in pairs])
 
 
 def _grid(block: Block, K: int, width: int) -> tuple[int, int]:
@@ -125,13 +139,12 @@ def _usable_cores() -> int:
 def center_statistics(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> CenterStatistics:
     """Statistics for new centres under a membership rule of ``reference.RULES``, one pass over the rows."""
     if compiled is None:
-        weight, total, objective, worst, at = reference.center_statistics(block, V, rule, *parameters)
+        answer = reference.center_statistics(block, V, rule, *parameters)
     else:
         grid = _grid(block, len(V), len(V) * block.d)
-        weight, total, objective, worst, at = compiled.center_statistics(
-            block.rows, V, rule, np.array(parameters), *grid
-        )
-    return CenterStatistics(weight, total, objective, worst, block.take([at])[0] if weight.min() < EMPTY else None)
+        answer = compiled.center_statistics(block.rows, V, rule, np.array(parameters), EMPTY, *grid)
+    weight, total, objective, worst, at = answer
+    return CenterStatistics(weight, total, objective, worst, None if at is None else block.take([at])[0])
 
 
 def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[Any]:
@@ -141,19 +154,11 @@ def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *paramet
     return compiled.center_memberships(block.rows, V, rule, np.array(parameters), *_grid(block, len(V), 0))
 
 
-def potentials(block: Block, V: NDArray[np.float64], closest: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each candidate in V the weighted sum of min(closest, squared distance)."""
+def seed(block: Block, order: NDArray[np.intp], uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows (K, d) drawn by greedy k-means++ with given uniforms (K, trials), by inversion along ``order``."""
     if compiled is None:
-        return reference.potentials(block, V, closest)
-    return compiled.potentials(block.rows, V, closest, *_grid(block, len(V), 0))
-
-
-def update_closest(block: Block, V: NDArray[np.float64], closest: NDArray[np.float64]) -> None:
-    """Closest = min(closest, squared distance to V (1, d)), in place."""
-    if compiled is None:
-        reference.update_closest(block, V, closest)
-    else:
-        compiled.update_closest(block.rows, V, closest, *_grid(block, 1, 0))
+        return reference.seed(block, order, uniforms)
+    return compiled.seed(block.rows, order, uniforms, *_grid(block, uniforms.shape[1], 0))
 
 
 def center_scatter(
@@ -183,22 +188,23 @@ def gauss_statistics(
     full: bool,
     rule: str = "posterior",
     memberships: NDArray[np.float64] | None = None,
-) -> GaussStatistics:
+) -> Any:
     """Moments about ``means`` under a rule of ``reference.GAUSS_RULES``, or under given memberships.
 
     ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations;
-    they are not needed with given memberships.
+    they are not needed with given memberships. Gives :class:`TemperedStatistics` for the tempered rule, else
+    :class:`GaussStatistics`.
     """
     if compiled is None:
-        return GaussStatistics(
-            *reference.gauss_statistics(block, means, factors, constants, full, memberships, rule, *parameters)
+        answer = reference.gauss_statistics(block, means, factors, constants, full, memberships, rule, *parameters)
+    else:
+        K, d = means.shape
+        grid = _grid(block, K * d if full else K, K * d * d if full else K * d)
+        numbers = np.array(parameters or (0.0,))
+        answer = compiled.gauss_statistics(
+            block.rows, means, factors, constants, full, memberships, rule, numbers, *grid
         )
-    K, d = means.shape
-    grid = _grid(block, K * d if full else K, K * d * d if full else K * d)
-    numbers = np.array(parameters or (0.0,))
-    return GaussStatistics(
-        *compiled.gauss_statistics(block.rows, means, factors, constants, full, memberships, rule, numbers, *grid)
-    )
+    return TemperedStatistics(*answer) if rule == "tempered" else GaussStatistics(*answer)
 
 
 def gauss_memberships(

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
 cdef extern from "kernels.h" nogil:
@@ -47,6 +48,8 @@ cdef extern from "kernels.h" nogil:
         double *row_out
         double *closest
 
+    int64_t csr_at(const void *, int, int64_t)
+    double scaled(double, double)
     int run(const job_t *, int64_t, int)
     int vector_bytes_c "vector_bytes" (int)
     int max_threads_c "max_threads" ()
@@ -139,6 +142,27 @@ cdef class Rows:
             self.c.indptr = &p32[0]
 
 
+    cdef take(self, const int64_t[::1] indices):
+        """Some rows (t, d) in the coordinates of the frame."""
+        cdef int64_t d = self.c.d, t, j, p, row
+        cdef double[:, ::1] out = np.zeros((indices.shape[0], d))
+        for t in range(indices.shape[0]):
+            row = indices[t]
+            if self.c.indptr == NULL:
+                for j in range(d):
+                    p = row * d + j
+                    out[t, j] = scaled(
+                        ((<const float *>self.c.values)[p] if self.c.is_float else (<const double *>self.c.values)[p])
+                        - self.c.shift[j], self.c.scale[j])
+            else:
+                for p in range(csr_at(self.c.indptr, self.c.index64, row), csr_at(self.c.indptr, self.c.index64, row + 1)):
+                    j = csr_at(self.c.indices, self.c.index64, p)
+                    out[t, j] = scaled(
+                        (<const float *>self.c.values)[p] if self.c.is_float else (<const double *>self.c.values)[p],
+                        self.c.scale[j])
+        return np.asarray(out)
+
+
 cdef class Prototypes:
     """Prototypes in the layout that the rows ask for."""
 
@@ -183,8 +207,8 @@ cdef sum_of_chunks(double[:, ::1] parts):
             parts[0, i] += parts[c, i]
 
 
-def center_statistics(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
-    """(weight (K,), total (K, d), objective, worst row objective, its row)."""
+def center_statistics(Rows rows, V, rule, const double[::1] parameters, double empty, int64_t chunks, int threads):
+    """(weight (K,), total (K, d), objective, worst row objective, its row or None if no weight is below ``empty``)."""
     cdef job_t job
     cdef Prototypes prototypes = Prototypes(rows, V)
     cdef int64_t K = V.shape[0], d = rows.c.d, c, i
@@ -212,7 +236,10 @@ def center_statistics(Rows rows, V, rule, const double[::1] parameters, int64_t 
         total = np.ascontiguousarray(total.reshape(d, K).T)
     else:
         total = total.reshape(K, d)
-    return results[0, 3:3 + K], total, parts[0, 0], worst, at
+    for i in range(K):
+        if parts[0, 3 + i] < empty:
+            return results[0, 3:3 + K], total, parts[0, 0], worst, at
+    return results[0, 3:3 + K], total, parts[0, 0], worst, None
 
 
 def center_memberships(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
@@ -278,38 +305,70 @@ def center_rows(Rows rows, V, rule, const double[::1] parameters, double[::1] ou
     start(&job, chunks, threads)
 
 
-def potentials(Rows rows, V, double[::1] closest, int64_t chunks, int threads):
-    """What each candidate would leave of the summed squared distance to the nearest centre, (T,)."""
+def seed(Rows rows, const int64_t[::1] order, const double[:, ::1] uniforms, int64_t chunks, int threads):
+    """Greedy k-means++: the rows drawn, (K, d). See ``reference.seed``."""
     cdef job_t job
-    cdef Prototypes prototypes = Prototypes(rows, V)
-    results = np.zeros((chunks, V.shape[0]))
-    cdef double[:, ::1] parts = results
+    cdef Prototypes prototypes
+    cdef int64_t K = uniforms.shape[0], trials = uniforms.shape[1], n = rows.c.n, k, t, i, best
+    cdef int64_t[::1] drawn = np.empty(trials, dtype=np.int64)
+    cdef double[::1] closest = np.ones(n), cumulated = np.empty(n)
+    cdef double[:, ::1] parts = np.empty((chunks, trials))
+    cdef bint covered
+    chosen = np.empty((K, rows.c.d))
     job.x = &rows.c
-    job.K = V.shape[0]
-    job.width = job.K
     job.gauss = 0
-    job.results = &parts[0, 0]
-    job.v = &prototypes.c
     job.closest = &closest[0]
-    job.chunk = &potentials_chunk
-    start(&job, chunks, threads)
-    sum_of_chunks(parts)
-    return results[0]
+    for k in range(K):
+        covered = True
+        for i in range(n):
+            covered = covered and closest[i] == 0
+        draw(rows, order, closest, covered, uniforms[k, : trials if k else 1], cumulated, drawn)
+        best = 0
+        candidates = rows.take(drawn[: trials if k else 1])
+        if k:
+            prototypes = Prototypes(rows, candidates)
+            parts[:, :] = 0
+            job.K = job.width = trials
+            job.results = &parts[0, 0]
+            job.v = &prototypes.c
+            job.chunk = &potentials_chunk
+            start(&job, chunks, threads)
+            sum_of_chunks(parts)
+            for t in range(1, trials):
+                if parts[0, t] < parts[0, best]:
+                    best = t
+        else:
+            closest[:] = INFINITY
+        chosen[k] = candidates[best]
+        if k + 1 < K:
+            prototypes = Prototypes(rows, chosen[k : k + 1])
+            job.K = 1
+            job.width = 0
+            job.results = NULL
+            job.v = &prototypes.c
+            job.chunk = &closest_chunk
+            start(&job, chunks, threads)
+    return chosen
 
 
-def update_closest(Rows rows, V, double[::1] closest, int64_t chunks, int threads):
-    """closest = min(closest, squared distance to the one prototype V), in place."""
-    cdef job_t job
-    cdef Prototypes prototypes = Prototypes(rows, V)
-    job.x = &rows.c
-    job.K = 1
-    job.width = 0
-    job.gauss = 0
-    job.results = NULL
-    job.v = &prototypes.c
-    job.closest = &closest[0]
-    job.chunk = &closest_chunk
-    start(&job, chunks, threads)
+cdef draw(Rows rows, const int64_t[::1] order, double[::1] mass, bint by_weight, const double[::1] uniforms,
+          double[::1] cumulated, int64_t[::1] drawn):
+    """Rows with probability proportional to weight (times mass), by inversion along the order."""
+    cdef int64_t n = rows.c.n, i, t, low, high, middle
+    cdef double total = 0, target
+    for i in range(n):
+        target = 1 if by_weight else mass[order[i]]
+        total += target if rows.c.weight == NULL else target * rows.c.weight[order[i]]
+        cumulated[i] = total
+    for t in range(uniforms.shape[0]):
+        target, low, high = uniforms[t] * total, 0, n - 1
+        while low < high:
+            middle = (low + high) // 2
+            if cumulated[middle] <= target:
+                low = middle + 1
+            else:
+                high = middle
+        drawn[t] = order[low]
 
 
 cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const double[::1] constant, bint full):

@@ -105,14 +105,9 @@ static TARGET void NAME(moments)(const gauss_t *g, int64_t d, tile_t *t, double 
     double *C = (double *)t->narrow, *S = C + d * TILE;
     for (int64_t k = 0; k < g->K; k++) {
         const double *w = t->D + k * TILE;
-        double total = 0, any = 0;
-        for (int r = 0; r < TILE; r++) {
-            total += w[r];
-            any = w[r] > any ? w[r] : any;
-        }
-        if (any == 0)
+        if (tile_max(w) == 0)
             continue;
-        weight[k] += total;
+        weight[k] += tile_sum(w);
         NAME(centre)(T, g->mean + k * d, d, C);
         for (int64_t j = 0; j < d; j++)
             for (int r = 0; r < TILE; r++)

@@ -68,12 +68,34 @@ typedef struct {
     void *narrow; /* scratch: D in float, or centred and weighted tiles */
 } tile_t;
 
+/* Sum of a tile row in eight strands: the order of a sum is the compiler's only if we say so. */
+static INLINE double tile_sum(const double *x)
+{
+    double s[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (int r = 0; r < TILE; r += 8)
+        for (int l = 0; l < 8; l++)
+            s[l] += x[r + l];
+    return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+static INLINE double tile_max(const double *x)
+{
+    double s[8];
+    memcpy(s, x, sizeof s);
+    for (int r = 8; r < TILE; r += 8)
+        for (int l = 0; l < 8; l++)
+            s[l] = x[r + l] > s[l] ? x[r + l] : s[l];
+    for (int l = 1; l < 8; l++)
+        s[0] = s[l] > s[0] ? s[l] : s[0];
+    return s[0];
+}
+
 static INLINE int64_t csr_at(const void *array, int index64, int64_t i)
 {
     return index64 ? ((const int64_t *)array)[i] : (int64_t)((const int32_t *)array)[i];
 }
 
-static INLINE double csr_value(double x, double scale)
+static INLINE double scaled(double x, double scale)
 {
     const double z = x * scale;
     return z < 1e100 ? (z > -1e100 ? z : -1e100) : 1e100;
@@ -305,20 +327,18 @@ static void center_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int
     {
         s->distances[x->indptr != NULL][x->is_float](x, first, count, job->v, t);
         s->rules[job->rule](t, K, job->parameters, WEIGHTS, row);
-        for (int64_t r = 0; r < count; r++) {
-            if (row[r] > result[1]) {
-                result[1] = row[r];
-                result[2] = (double)(first + r);
-            }
-            result[0] += x->weight ? x->weight[first + r] * row[r] : row[r];
-        }
+        /* the rows that fill up the tile repeat its last one: they do not change the maximum */
+        if (tile_max(row) > result[1])
+            for (int64_t r = 0; r < count; r++)
+                if (row[r] > result[1]) {
+                    result[1] = row[r];
+                    result[2] = (double)(first + r);
+                }
+        weigh(row, 1, x, first, count);
+        result[0] += tile_sum(row);
         weigh(t->D, K, x, first, count);
-        for (int64_t k = 0; k < K; k++) {
-            double sum = 0;
-            for (int r = 0; r < TILE; r++)
-                sum += t->D[k * TILE + r];
-            weight[k] += sum;
-        }
+        for (int64_t k = 0; k < K; k++)
+            weight[k] += tile_sum(t->D + k * TILE);
         s->totals[x->indptr != NULL][x->is_float](x, first, count, job->v, t, total);
     }
 }
@@ -392,14 +412,13 @@ static void potentials_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi
     FOR_TILES
     {
         DISTANCES(job)(job->x, first, count, job->v, t);
-        for (int64_t k = 0; k < job->K; k++) {
-            double sum = 0;
-            for (int64_t r = 0; r < count; r++) {
-                const double D = t->D[k * TILE + r], near = D < job->closest[first + r] ? D : job->closest[first + r];
-                sum += job->x->weight ? near * job->x->weight[first + r] : near;
-            }
-            result[k] += sum;
-        }
+        for (int64_t k = 0; k < job->K; k++)
+            for (int64_t r = 0; r < count; r++)
+                t->D[k * TILE + r] =
+                    t->D[k * TILE + r] < job->closest[first + r] ? t->D[k * TILE + r] : job->closest[first + r];
+        weigh(t->D, job->K, job->x, first, count);
+        for (int64_t k = 0; k < job->K; k++)
+            result[k] += tile_sum(t->D + k * TILE);
     }
 }
 
@@ -454,8 +473,8 @@ static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int6
             } else {
                 metric_rule(job, t, WEIGHTS, row);
             }
-            for (int64_t r = 0; r < count; r++)
-                result[0] += x->weight ? x->weight[first + r] * row[r] : row[r];
+            weigh(row, 1, x, first, count);
+            result[0] += tile_sum(row);
         }
         weigh(t->D, K, x, first, count);
         s->moments(job->g, d, t, weight, moment, moment + K * d);

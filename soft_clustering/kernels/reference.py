@@ -16,6 +16,7 @@ from scipy import sparse
 if TYPE_CHECKING:
     from ..engine.blocks import Block
 
+EMPTY = 1e-280  # summed weights below this have underflowed
 Array = NDArray[np.float64]
 Rule = Callable[..., tuple[Array, Array, Array]]
 
@@ -125,8 +126,10 @@ RULES: dict[str, Rule] = {
 }
 
 
-def center_statistics(block: Block, V: Array, rule: str, *parameters: float) -> tuple[Array, Array, float, float, int]:
-    """(weight, total, objective, worst row objective, its row); see ``kernels.center_statistics``."""
+def center_statistics(
+    block: Block, V: Array, rule: str, *parameters: float
+) -> tuple[Array, Array, float, float, int | None]:
+    """(weight, total, objective, worst row objective, its row if a weight underflowed); see ``kernels``."""
     weight, total = np.zeros(len(V)), np.zeros_like(V)
     objective, worst, at = 0.0, -1.0, 0
     for lo, Z, w in block.pieces():
@@ -137,7 +140,7 @@ def center_statistics(block: Block, V: Array, rule: str, *parameters: float) -> 
         objective += float(w @ J)
         if J.max() > worst:
             worst, at = float(J.max()), lo + int(J.argmax())
-    return weight, total, objective, worst, at
+    return weight, total, objective, worst, at if weight.min() < EMPTY else None
 
 
 def center_memberships(block: Block, V: Array, rule: str, *parameters: float) -> NDArray[Any]:
@@ -164,16 +167,40 @@ def center_rows(block: Block, V: Array, rule: str, *parameters: float) -> Array:
     return np.concatenate([RULES[rule](squared_distances(Z, V), *parameters)[2] for _, Z, _ in block.pieces()])
 
 
-def potentials(block: Block, V: Array, closest: Array) -> Array:
-    """Weighted sum of min(closest, D) per candidate; see ``kernels.potentials``."""
-    left = np.zeros(len(V))
-    for lo, Z, w in block.pieces():
-        left += w @ np.minimum(squared_distances(Z, V), closest[lo : lo + Z.shape[0], None])
-    return left
+def draw(mass: Array, order: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:
+    """Rows with probability proportional to their mass, by inversion along an order of the rows.
+
+    Examples
+    --------
+    >>> draw(np.array([1.0, 0.0, 3.0]), np.array([2, 1, 0]), np.array([0.1, 0.7, 0.9]))
+    array([2, 2, 0])
+    """
+    cumulated = np.cumsum(mass[order])
+    at = np.searchsorted(cumulated, uniforms * cumulated[-1], side="right")
+    drawn: NDArray[np.intp] = order[np.minimum(at, len(order) - 1)]
+    return drawn
+
+
+def seed(block: Block, order: NDArray[np.intp], uniforms: Array) -> Array:
+    """Greedy k-means++: each centre is the best of the candidates drawn by weight times squared distance.
+
+    Where every row is covered already (fewer distinct rows than draws), the draw is by weight alone.
+    """
+    weight = np.ones(block.n) if block.weight is None else block.weight
+    chosen = block.take(draw(weight, order, uniforms[0, :1]))
+    closest = np.full(block.n, np.inf)
+    for row in uniforms[1:]:
+        update_closest(block, chosen[-1:], closest)
+        candidates = block.take(draw(weight * closest if closest.any() else weight, order, row))
+        left = np.zeros(len(candidates))
+        for lo, Z, w in block.pieces():
+            left += w @ np.minimum(squared_distances(Z, candidates), closest[lo : lo + Z.shape[0], None])
+        chosen = np.concatenate([chosen, candidates[[np.argmin(left)]]])
+    return chosen
 
 
 def update_closest(block: Block, V: Array, closest: Array) -> None:
-    """Closest = min(closest, D), in place; see ``kernels.update_closest``."""
+    """Lower ``closest`` to the squared distance to the one prototype V, in place."""
     for lo, Z, _ in block.pieces():
         piece = closest[lo : lo + Z.shape[0]]
         np.minimum(piece, squared_distances(Z, V)[:, 0], out=piece)

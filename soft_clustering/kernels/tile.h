@@ -160,19 +160,33 @@ static TARGET void NAME(dense_distances)(const rows_t *x, int64_t first, int64_t
             t->D[i] = (double)D[i];
 }
 
-/* total[k][j] += sum_r W[k][r] z[r][j], the weights W taken from t->D. */
+/* total[k][j] += sum_r W[k][r] z[r][j], the weights W taken from t->D. In float the weights of a prototype are measured
+   in units of their largest: they may be too small for the type, as far away or with a large fuzzifier. */
 static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v, tile_t *t,
                                       double *total)
 {
+    const int64_t K = v->K, d = x->d;
     REAL *T = (REAL *)t->T, *W = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
-    if (sizeof(REAL) != sizeof(double))
-        for (int64_t i = 0; i < v->K * TILE; i++)
-            W[i] = (REAL)t->D[i];
-    for (int64_t j0 = 0; j0 < x->d; j0 += STRIP) {
-        const int64_t jn = x->d - j0 < STRIP ? x->d - j0 : STRIP;
-        if (x->d > STRIP)
+    for (int64_t j0 = 0; j0 < d; j0 += STRIP) {
+        const int64_t jn = d - j0 < STRIP ? d - j0 : STRIP;
+        if (d > STRIP)
             NAME(load)(x, first, count, j0, jn, T);
-        NAME(dots)(W, v->K, T, jn, total + j0, x->d);
+        if (sizeof(REAL) == sizeof(double)) {
+            NAME(dots)(W, K, T, jn, total + j0, d);
+            continue;
+        }
+        for (int64_t k = 0; k < K; k++) {
+            ALIGNED double part[STRIP];
+            const double most = tile_max(t->D + k * TILE);
+            if (most == 0)
+                continue;
+            for (int r = 0; r < TILE; r++)
+                W[r] = (REAL)(t->D[k * TILE + r] / most);
+            memset(part, 0, sizeof(double) * (size_t)jn);
+            NAME(dots)(W, 1, T, jn, part, jn);
+            for (int64_t j = 0; j < jn; j++)
+                total[k * d + j0 + j] += most * part[j];
+        }
     }
 }
 
@@ -191,7 +205,7 @@ static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_
             dot[k] = 0;
         for (int64_t p = begin; p < end; p++) {
             const int64_t j = csr_at(x->indices, x->index64, p);
-            const double z = csr_value((double)values[p], x->scale[j]);
+            const double z = scaled((double)values[p], x->scale[j]);
             const double *vt = v->Vt + j * K;
             norm += z * z;
             for (int64_t k = 0; k < K; k++)
@@ -206,7 +220,7 @@ static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_
                     const int64_t at = csr_at(x->indices, x->index64, p);
                     for (; j < at; j++)
                         D += v->Vt[j * K + k] * v->Vt[j * K + k];
-                    const double e = csr_value((double)values[p], x->scale[at]) - v->Vt[at * K + k];
+                    const double e = scaled((double)values[p], x->scale[at]) - v->Vt[at * K + k];
                     D += e * e;
                     j = at + 1;
                 }
@@ -231,7 +245,7 @@ static TARGET void NAME(sparse_totals)(const rows_t *x, int64_t first, int64_t c
             w[k] = t->D[k * TILE + r];
         for (int64_t p = begin; p < end; p++) {
             const int64_t j = csr_at(x->indices, x->index64, p);
-            const double z = csr_value((double)values[p], x->scale[j]);
+            const double z = scaled((double)values[p], x->scale[j]);
             double *to = total + j * K;
             for (int64_t k = 0; k < K; k++)
                 to[k] += z * w[k];

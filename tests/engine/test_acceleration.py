@@ -23,6 +23,16 @@ def iterate(g, x, steps):
     return x
 
 
+def plain_steps(mixer, g, x):
+    """Steps until the next proposal that is not the image, and that proposal."""
+    for steps in range(2000):
+        image = g(x)
+        x = mixer.propose(x, image)
+        if x is not image:
+            return steps, x
+    raise AssertionError("no proposal")
+
+
 def test_first_step_is_plain():
     x, image = np.array([1.0, 2.0]), np.array([0.5, 1.5])
     assert Anderson().propose(x, image) is image
@@ -108,15 +118,27 @@ def test_plain_steps_after_rejections(rejections, plain):
     x = mixer.propose(x, g(x))
     for _ in range(rejections):
         mixer.reject()
-    steps = 0
-    while True:
-        image = g(x)
-        x = mixer.propose(x, image)
-        if x is not image:
-            break
-        steps += 1
-        assert steps < 100
-    assert steps == plain
+    assert plain_steps(mixer, g, x)[0] == plain
+
+
+def test_an_accepted_point_ends_the_row_of_rejections():
+    g, _ = contraction(12, 0)
+    mixer, x = Anderson(), np.zeros(12)
+    for _ in range(3):
+        mixer.reject()
+    steps, x = plain_steps(mixer, g, x)
+    assert steps == 6
+    x = mixer.propose(x, g(x))  # nobody rejected it
+    mixer.reject()
+    assert plain_steps(mixer, g, x)[0] == 1
+
+
+def test_pause_is_bounded():
+    g, _ = contraction(3, 0)
+    mixer = Anderson()
+    for _ in range(50):
+        mixer.reject()
+    assert plain_steps(mixer, g, np.ones(3))[0] <= 100
 
 
 def test_rejection_forgets_the_history():

@@ -31,7 +31,7 @@ ONE_ROW = make_blocks(np.array([[0.0, 0.0], [2.0, 2.0]]))  # mean variance 1 in 
 
 
 class Map:
-    """A model for ``alternate`` whose state is a vector: x -> image(x) with an objective, and a record of what it saw."""
+    """A model for ``alternate``: a map of vectors with an objective, and a record of the states it saw."""
 
     _to_vector = staticmethod(lambda state: state)
     _from_vector = staticmethod(lambda vector, like: vector)
@@ -71,7 +71,7 @@ def square(x):
     return float(x @ x)
 
 
-# The plain loop ------------------------------------------------------------------------------------------------------------
+# The plain loop -------------------------------------------------------------------------------------------------------
 
 
 def test_plain_loop_visits_the_iterates():
@@ -101,7 +101,7 @@ def test_tol_zero_ends_at_an_exact_fixed_point():
     np.testing.assert_array_equal(run.state, [0.0, 0.0])
 
 
-# Acceleration -------------------------------------------------------------------------------------------------------------
+# Acceleration ---------------------------------------------------------------------------------------------------------
 
 
 def test_accelerated_loop_is_shorter():
@@ -109,7 +109,7 @@ def test_accelerated_loop_is_shorter():
     assert fast.converged
     assert fast.n_iter <= 5 < plain.n_iter / 20
     assert np.all(np.diff(fast.history) <= 0)
-    np.testing.assert_allclose(fast.state, 0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fast.state, 0, rtol=0, atol=1e-7)  # |x - shrink(x)| <= tol, and the slow rate is 0.9
 
 
 @pytest.mark.parametrize("bad", [1e9, np.inf, np.nan])
@@ -175,13 +175,13 @@ def test_a_change_of_the_objective_is_judged_after_a_plain_step():
     assert abs(run.history[-1] - run.history[-2]) <= 1e-10
 
 
-# Joining a better run --------------------------------------------------------------------------------------------------------
+# Joining a better run -------------------------------------------------------------------------------------------------
 
 
 def test_run_joins_a_better_one():
     options = {"_residual": center_shift, "_to_vector": np.ravel}
-    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()), **options).run([[1.0, 1.0]])
-    model = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 1e-12, **options)
+    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 100, **options).run([[1.0, 1.0]])
+    model = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 100, **options)
     run = model.run([[8.0, 8.0]], rival)
     assert run.joined
     assert not run.converged
@@ -192,11 +192,12 @@ def test_run_joins_a_better_one():
 
 def test_run_does_not_join_a_worse_one():
     options = {"_residual": center_shift, "_to_vector": np.ravel}
-    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 1.0, **options).run([[1.0, 1.0]])
-    run = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()), **options).run([[8.0, 8.0]], rival)
-    # Above the rival's objective it may; below it has to find out where it ends.
-    assert run.history[-1] < rival.history[-1] or run.joined
-    elsewhere = Map(lambda V: 0.5 * V + 50, lambda V: float((V * V).sum()) + 1.0, **options).run([[8.0, 8.0]], rival)
+    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 101, **options).run([[1.0, 1.0]])
+    run = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 100, **options).run([[8.0, 8.0]], rival)
+    assert same_centers(run.state, rival.state, ONE_ROW)
+    assert run.converged  # it was better long before it came there, so it had to find out where it ends
+    assert not run.joined
+    elsewhere = Map(lambda V: 0.5 * V + 50, lambda V: float((V * V).sum()) + 101, **options).run([[8.0, 8.0]], rival)
     assert elsewhere.converged
     assert not elsewhere.joined
 
@@ -205,12 +206,12 @@ def test_same_centers():
     V = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0]])
     blocks = SimpleNamespace(mean_variance=1.0)
     assert same_centers(V, V[[2, 0, 1]] + 0.005, blocks)
-    assert not same_centers(V, V[[2, 0, 1]] + 0.02, blocks)
+    assert not same_centers(V, V[[2, 0, 1]] + 0.1, blocks)
     assert not same_centers(V, V[[0, 1, 1]], blocks)  # one centre of the first set has no partner
     assert not same_centers(V[[0, 1, 1]], V, blocks)
 
 
-# Stopping rules -----------------------------------------------------------------------------------------------------------------
+# Stopping rules -------------------------------------------------------------------------------------------------------
 
 
 def test_center_shift_is_in_units_of_the_spread():
@@ -230,7 +231,7 @@ def test_stopping_is_scale_free(scale):
     assert model.n_iter_ == FCM(3, m=2, init=IRIS[[0, 60, 120]]).fit(IRIS).n_iter_
 
 
-# New centres -------------------------------------------------------------------------------------------------------------------
+# New centres ----------------------------------------------------------------------------------------------------------
 
 
 def test_new_centers():
@@ -254,7 +255,7 @@ def test_new_centers_where_all_rows_are_covered():
     np.testing.assert_array_equal(new_centers(V, statistics), [[1.0, 1.0], [2.0, 2.0]])
 
 
-# Warnings ---------------------------------------------------------------------------------------------------------------------
+# Warnings -------------------------------------------------------------------------------------------------------------
 
 
 BLOCKS = SimpleNamespace(mean_variance=1.0, d=2)
@@ -299,14 +300,14 @@ def test_warnings_point_at_the_call_of_fit(parameters):
     assert {warning.filename for warning in record} == {__file__}
 
 
-# Starts ------------------------------------------------------------------------------------------------------------------------
+# Starts ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sense, best", [("min", 1), ("max", 2)])
 def test_best_start(sense, best):
     starts = Starts(SimpleNamespace(_objective_sense=sense), ONE_ROW, check_random_state(0))
     assert starts.best is None
-    starts.runs = [Run(None, [9.0, 5.0]), Run(None, [8.0, 1.0]), Run(None, [0.0, 7.0]), Run(None)]
+    starts.runs = [Run(None, history, n_iter=len(history)) for history in ([9.0, 5.0], [8.0, 1.0], [0.0, 7.0], [])]
     assert starts.best is starts.runs[best]
 
 
@@ -326,7 +327,7 @@ def test_number_of_starts(monkeypatch):
         assert len(drawn) == expected
 
 
-# The estimator around the loop ---------------------------------------------------------------------------------------------------
+# The estimator around the loop ----------------------------------------------------------------------------------------
 
 
 class Upside(FCM):
@@ -369,6 +370,15 @@ def test_failed_fit_is_no_fit():
         model.fit(IRIS)
     with pytest.raises(NotFittedError):
         model.predict(IRIS)
+
+
+def test_failed_fit_ends_an_earlier_one():
+    model = FCM(3, random_state=0).fit(IRIS)
+    with pytest.raises(ValueError, match="init must have shape"):
+        model.set_params(init=np.zeros((2, 2))).fit(IRIS)
+    with pytest.raises(NotFittedError):
+        model.predict(IRIS)
+    assert not hasattr(model, "memberships_")
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_memberships", "predict_proba", "transform", "score"])

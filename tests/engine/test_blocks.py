@@ -26,7 +26,7 @@ def cut(blocks, edges):
     return Blocks(parts, blocks.mean_variance)
 
 
-# Frame ---------------------------------------------------------------------------------------------------------------------
+# Frame ----------------------------------------------------------------------------------------------------------------
 
 
 def test_frame_of_ordinary_data():
@@ -77,12 +77,12 @@ def test_constant_columns():
     np.testing.assert_array_equal(Z[:, [0, 5]], 0)
 
 
-@pytest.mark.parametrize("scale", [1e-310, 1e-300, 1e-150, 1e150, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
 def test_extreme_units_give_ordinary_coordinates(scale):
     blocks, ordinary = make_blocks(IRIS * scale), make_blocks(IRIS)
     Z, expected = blocks.blocks[0].take(np.arange(150)), ordinary.blocks[0].take(np.arange(150))
     ratio = (Z[0] @ expected[0]) / (expected[0] @ expected[0])
-    np.testing.assert_allclose(Z / ratio, expected, rtol=0, atol=2e-14 if scale > 1e-307 else 1e-10)
+    np.testing.assert_allclose(Z / ratio, expected, rtol=0, atol=2e-14)
     assert 1e-160 < ratio < 1e160  # squares neither overflow nor underflow
 
 
@@ -94,7 +94,7 @@ def test_one_huge_column():
 
 
 def test_too_large_entries():
-    with pytest.raises(ValueError, match=r"X must have entries below 1e307 in absolute value. Got 2e\+307"):
+    with pytest.raises(ValueError, match=r"X must have entries below 1e\+?307 in absolute value. Got 2e\+307"):
         make_blocks(np.array([[2e307], [-1.0]]))
     assert np.isfinite(make_blocks(np.array([[9e306], [-9e306]])).blocks[0].take([0, 1])).all()
 
@@ -155,7 +155,7 @@ def test_coordinates_are_bounded():
     np.testing.assert_array_equal(frame.from_input([[1e300], [-1e300]]) / 1e100, [[1.0], [-1.0]])
 
 
-# Block ---------------------------------------------------------------------------------------------------------------------
+# Block ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
@@ -175,7 +175,7 @@ def test_pieces_cover_the_rows(container, weighted):
     np.testing.assert_array_equal(block.take([5, 2]), Z[[5, 2]])
 
 
-# Blocks ---------------------------------------------------------------------------------------------------------------------
+# Blocks ---------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
@@ -233,9 +233,6 @@ def test_totals_over_several_blocks():
     blocks = cut(make_blocks(IRIS, weight), [10, 77])
     assert (blocks.n, blocks.d) == (150, 4)
     assert blocks.total_weight == pytest.approx(weight.sum(), rel=1e-14)
-    np.testing.assert_array_equal(blocks.weigh(np.full(150, 3.0)), 3 * weight)
-    values = np.ones(150)
-    assert cut(make_blocks(IRIS), [10]).weigh(values) is values
     assert make_blocks(IRIS).total_weight == 150
 
 
@@ -243,16 +240,27 @@ def test_totals_over_several_blocks():
 def test_order_follows_the_rows(container):
     X = np.random.RandomState(0).normal(size=(200, 7))
     permutation = np.random.RandomState(1).permutation(200)
-    sorted_rows = X[make_blocks(container(X)).order]
-    np.testing.assert_array_equal(X[permutation][make_blocks(container(X[permutation])).order], sorted_rows)
-    np.testing.assert_array_equal(X[cut(make_blocks(container(X)), [3, 100]).order], sorted_rows)
+    sorted_rows = X[make_blocks(container(X)).blocks[0].order]
+    np.testing.assert_array_equal(X[permutation][make_blocks(container(X[permutation])).blocks[0].order], sorted_rows)
+    np.testing.assert_array_equal(X[cut(make_blocks(container(X)), [3, 100]).joined().order], sorted_rows)
 
 
 def test_order_of_equal_rows_is_their_index():
-    np.testing.assert_array_equal(make_blocks(np.ones((5, 2))).order, np.arange(5))
+    np.testing.assert_array_equal(make_blocks(np.ones((5, 2))).blocks[0].order, np.arange(5))
 
 
-# The engine over several blocks -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_joined_blocks(container):
+    weight = np.arange(1.0, 151)
+    whole = make_blocks(container(IRIS), weight)
+    assert whole.joined() is whole.blocks[0]
+    block = cut(whole, [10, 77]).joined()
+    assert block.frame is whole.frame
+    np.testing.assert_array_equal(block.X.toarray() if sparse.issparse(block.X) else block.X, IRIS)
+    np.testing.assert_array_equal(block.weight, weight)
+
+
+# The engine over several blocks ---------------------------------------------------------------------------------------
 
 
 EDGES = [[50, 100], [1, 2], [149], [64, 128]]

@@ -34,7 +34,7 @@ def frequencies(seeding, X, K, weight=None, repeats=2000):
     return first / repeats, chosen / repeats
 
 
-# What is drawn -----------------------------------------------------------------------------------------------------------------
+# What is drawn --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seeding", [kmeans_plusplus, random_rows])
@@ -72,7 +72,7 @@ def test_random_rows_by_weight():
 
 
 def test_second_centre_is_drawn_by_squared_distance():
-    """Without greedy trials the second centre of 0, 1, 3 given 0 would be 3 in 9 of 10 draws; greedy ones lower the rest."""
+    """Given 0, a draw among 1 and 3 is 3 with probability 0.9, and the better of two draws with 0.99."""
     X = np.array([[0.0], [1.0], [3.0]])
     weight = np.array([1e9, 1.0, 1.0])  # the first centre is 0
     _, chosen = frequencies(kmeans_plusplus, X, 2, weight)
@@ -121,7 +121,7 @@ def test_fewer_distinct_rows_than_centers_with_weights():
         assert set(centers[:, 0].round(12)) == {0.0, 1.0}
 
 
-# What does not matter ------------------------------------------------------------------------------------------------------------
+# What does not matter -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seeding", [kmeans_plusplus, random_rows])
@@ -168,7 +168,7 @@ def test_seeding_is_reproducible():
     assert not np.array_equal(seed(kmeans_plusplus, IRIS, 4, 3), seed(kmeans_plusplus, IRIS, 4, 4))
 
 
-# starting_centers ----------------------------------------------------------------------------------------------------------------
+# starting_centers -----------------------------------------------------------------------------------------------------
 
 
 def start(init, K, X=IRIS, weight=None):

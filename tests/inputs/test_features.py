@@ -19,7 +19,7 @@ def validate(data, *, accept_sparse=True):
     return validate_features(Estimator(), data, reset=True, accept_sparse=accept_sparse)
 
 
-# Features --------------------------------------------------------------------------------------------------------------------
+# Features -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -98,7 +98,7 @@ def test_bad_features(data, error, message):
         validate(data)
 
 
-# Sparse matrices -----------------------------------------------------------------------------------------------------------------
+# Sparse matrices ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csr_array])
@@ -150,7 +150,7 @@ def test_sparse_data_refused():
         validate(sparse.csr_matrix(X), accept_sparse=False)
 
 
-# Weights -----------------------------------------------------------------------------------------------------------------------
+# Weights --------------------------------------------------------------------------------------------------------------
 
 
 def test_no_weights():
@@ -196,7 +196,7 @@ def test_bad_weights(weights, message):
         validate_weights(weights, X)
 
 
-# Array parameters ----------------------------------------------------------------------------------------------------------------
+# Array parameters -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [[[1, 2], [3, 4]], np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1, 3], [2, 4]]).T])
@@ -230,7 +230,7 @@ def test_bad_matrix(value, message):
         validate_matrix("means_init", value, (2, 2))
 
 
-# Number of samples -------------------------------------------------------------------------------------------------------------
+# Number of samples ----------------------------------------------------------------------------------------------------
 
 
 def test_enough_samples():

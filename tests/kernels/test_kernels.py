@@ -19,7 +19,7 @@ property_test = settings(max_examples=100, deadline=None, derandomize=True)
 distances = arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(0, 1e100))
 
 
-# Squared distances -----------------------------------------------------------------------------------------------------------
+# Squared distances ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
@@ -40,7 +40,7 @@ def test_squared_distances_of_coinciding_points(container):
     np.testing.assert_allclose(np.diag(close), (Z * Z).sum(axis=1) * 1e-16, rtol=2e-7)
 
 
-# The rule of fuzzy c-means ---------------------------------------------------------------------------------------------------------
+# The rule of fuzzy c-means --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("m", [1.1, 1.5, 1.7, 2.0, 3.0, 20.0])
@@ -62,7 +62,7 @@ def test_fcm_rule_is_always_a_partition(D, m):
         assert np.isfinite(result).all()
         assert np.all(result >= 0)
     np.testing.assert_allclose(U.sum(axis=1), 1, rtol=1e-14)
-    assert np.all(J <= D.min(axis=1))
+    assert np.all(D.min(axis=1) >= J)
     # Nearer means more, equally near means the same.
     for u, d in zip(U, D, strict=True):
         order = np.argsort(d, kind="stable")
@@ -92,13 +92,13 @@ def test_fcm_rule_to_the_last_digits(m):
             u = ratios[k] / sum(ratios)
             for found, exact in ((U[i, k], u), (W[i, k], u ** mpmath.mpf(m))):
                 if exact > 1e-290:
-                    # The last digit of an exponent of size |log u| shows in so many digits of u.
-                    assert abs(found / exact - 1) < 1e-15 * (3 + abs(mpmath.log(exact)) + power)
+                    # Errors of a base and of an exponent, as the power multiplies them.
+                    assert abs(found / exact - 1) < 1e-15 * (3 + abs(mpmath.log(exact)) + power + m)
                 else:
                     assert found < 1e-280
 
 
-# Gaussian components ----------------------------------------------------------------------------------------------------------------
+# Gaussian components --------------------------------------------------------------------------------------------------
 
 
 def mixture(rng, K, d):
@@ -170,26 +170,69 @@ def test_gauss_statistics_by_definition(full, given_memberships):
     assert found[3] == pytest.approx(w @ rows, rel=1e-14)
 
 
-# Seeding ---------------------------------------------------------------------------------------------------------------------------
+# Seeding --------------------------------------------------------------------------------------------------------------
+
+
+def greedy(X, weight, order, uniforms):
+    """Greedy k-means++ by the definition: candidates by inversion along the order, the best of them is taken."""
+    chosen = []
+    for k, row in enumerate(uniforms):
+        closest = cdist(X, X[chosen], "sqeuclidean").min(axis=1) if k else np.ones(len(X))
+        mass = weight * closest if closest.any() else weight
+        steps = np.cumsum(mass[order])
+        candidates = [order[np.flatnonzero(steps > u * steps[-1])[0]] for u in (row if k else row[:1])]
+        left = [weight @ np.minimum(closest, cdist(X, X[[c]], "sqeuclidean")[:, 0]) for c in candidates]
+        chosen.append(candidates[int(np.argmin(left))] if k else candidates[0])
+    return chosen
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_potentials_and_closest_by_definition(monkeypatch, compiled):
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_seed_by_definition(monkeypatch, compiled, container, weighted):
     if not compiled:
         monkeypatch.setattr(kernels, "compiled", None)
     rng = np.random.RandomState(0)
-    X, w, V = rng.normal(size=(90, 3)), rng.uniform(0, 2, 90), rng.normal(size=(4, 3))
-    block = Block(X, w, Frame(np.zeros(3), 1.0))
-    closest = np.full(90, np.inf)
-    kernels.update_closest(block, V[:1], closest)
-    kernels.update_closest(block, V[1:2], closest)
-    D = cdist(X, V, "sqeuclidean")
-    np.testing.assert_allclose(closest, D[:, :2].min(axis=1), rtol=1e-14)
-    expected = [(w * np.minimum(closest, D[:, k])).sum() for k in range(4)]
-    np.testing.assert_allclose(kernels.potentials(block, V, closest), expected, rtol=1e-14)
+    X = rng.normal(size=(90, 3))
+    weight = rng.uniform(0.1, 2, 90) if weighted else None
+    block = Block(container(X), weight, Frame(np.zeros(3), 1.0))
+    for _ in range(20):
+        uniforms = rng.uniform(size=(7, 3))
+        chosen = greedy(X, np.ones(90) if weight is None else weight, block.order, uniforms)
+        np.testing.assert_array_equal(kernels.seed(block, block.order, uniforms), X[chosen])
 
 
-# Merging ----------------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("compiled", [True, False])
+def test_seed_where_all_rows_are_covered(monkeypatch, compiled):
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    X = np.array([[0.0], [0.0], [4.0], [4.0]])
+    block = Block(X, np.array([1.0, 1.0, 1.0, 5.0]), Frame(np.zeros(1), 1.0))
+    # 0 first, then 4; the third by weight alone: 2 of 8 are at 0
+    for last, expected in ((0.1, 0.0), (0.24, 0.0), (0.26, 4.0), (0.9, 4.0)):
+        uniforms = np.array([[0.0, 0.0], [0.5, 0.5], [last, last]])
+        np.testing.assert_array_equal(kernels.seed(block, block.order, uniforms), [[0.0], [4.0], [expected]])
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_seed_draws_no_row_without_mass(monkeypatch, compiled):
+    """Where a uniform falls exactly on a step of the distribution function, the row after it is drawn."""
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    block = Block(X, None, Frame(np.zeros(1), 1.0))
+    for u, expected in ((0.0, 0.0), (0.25, 1.0), (0.5, 2.0), (0.75, 3.0)):
+        np.testing.assert_array_equal(kernels.seed(block, np.arange(4), np.full((1, 2), u)), [[expected]])
+    # The centre 0 has no mass any more, and is first in the order.
+    np.testing.assert_array_equal(kernels.seed(block, np.arange(4), np.zeros((2, 1))), [[0.0], [1.0]])
+
+
+def test_draw():
+    mass, order = np.array([0.0, 1.0, 0.0, 3.0]), np.array([2, 3, 0, 1])
+    np.testing.assert_array_equal(reference.draw(mass, order, np.array([0.0, 0.74, 0.75, 0.99])), [3, 3, 1, 1])
+
+
+# Merging --------------------------------------------------------------------------------------------------------------
 
 
 def test_center_statistics_merge():
@@ -213,7 +256,7 @@ def test_gauss_statistics_merge():
     assert [np.asarray(value).item() for value in merged] == [11, 22, 33, 44]
 
 
-# The grid ---------------------------------------------------------------------------------------------------------------------------
+# The grid -------------------------------------------------------------------------------------------------------------
 
 
 def block_of(n, d):

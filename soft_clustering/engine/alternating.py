@@ -86,7 +86,13 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     _objective_sense: ClassVar[Literal["min", "max"]] = "min"
     _accepts_sparse: ClassVar[bool] = False
+    _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_")  # fitted attributes with an entry per row
     _residual: Callable[[State, State, list[float], Blocks], float] = staticmethod(center_shift)
+
+    @property
+    def _monotone(self) -> bool:
+        """Whether no pass makes the objective worse. Otherwise a run that does not converge ends in its best state."""
+        return True
 
     # The method -----------------------------------------------------------------------------------------------------
 
@@ -147,7 +153,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         X = validate_features(self, X, reset=True, accept_sparse=self._accepts_sparse)
         weight = validate_weights(sample_weight, X)
         # A failed fit is no fit, whatever came before it.
-        for name in ("_state", "memberships_", "labels_"):
+        for name in ("_state", *self._row_results):
             self.__dict__.pop(name, None)
         with single_threaded_blas():
             blocks = self._make_blocks(X, weight)
@@ -206,11 +212,14 @@ class AlternatingClusterer(InductiveSoftClusterer):
     # The engine's own -----------------------------------------------------------------------------------------------
 
     def _map_memberships(self, blocks: Blocks, state: State) -> NDArray[Any]:
-        # A lazy result keeps the model it was asked of: without the memberships, which would hold themselves.
+        return blocks.map_rows(self._without_rows()._memberships, state)
+
+    def _without_rows(self) -> Any:
+        """A copy for lazy results to keep: without the results per row, which would hold themselves."""
         model = copy(self)
-        for name in ("memberships_", "labels_"):
+        for name in self._row_results:
             model.__dict__.pop(name, None)
-        return blocks.map_rows(model._memberships, state)
+        return model
 
     def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
         """The data in the coordinates that the method works in."""
@@ -240,8 +249,12 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self.n_iter_ = run.n_iter
         self.converged_ = run.converged
         everything = blocks if blocks.kept is None else make_blocks(X, None, blocks.frame)
-        self._set_memberships(self._map_memberships(everything, run.state))
+        self._store_rows(everything, run.state)
         self._store(run.state, statistics, blocks)
+
+    def _store_rows(self, blocks: Blocks, state: State) -> None:
+        """Set the fitted attributes with an entry per row."""
+        self._set_memberships(self._map_memberships(blocks, state))
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         """What to warn of after a fit. A single pass that was asked for is no failure to converge."""
@@ -315,7 +328,10 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
         run.history.append(objective)
         image = model._update(visited, statistics, blocks)
         run.residual = model._residual(visited, image, run.history, blocks)
-        run.state = image
+        if model._monotone or n_iter == 1 or run.residual <= model.tol:
+            run.state = image
+        elif sign * objective <= min(sign * J for J in run.history[1:]):
+            run.state = visited
         if model.verbose > 1:
             shown = model._objective_in_input_units(objective, blocks.frame)
             print(f"{type(model).__name__} pass {n_iter}: objective {shown:.8g}, change {run.residual:.3g}")

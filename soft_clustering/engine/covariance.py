@@ -1,11 +1,23 @@
-"""Covariance matrices by their Cholesky factors."""
+"""Covariance matrices by their Cholesky factors, and what prototypes with a shape of their own share.
+
+A state of such prototypes has at least ``means`` (K, d), ``covariances`` (K, d, d) and ``factors`` (K, d, d), the
+inverses of the lower Cholesky factors.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .blocks import Array
+from ..kernels import EMPTY
+from .blocks import Array, Blocks, Frame
+
+COND_MAX = 1e15  # of a covariance that the floor of its eigenvalues has passed
+_LEAST = 1e-200  # a floor where there is no variance at all
+_SAME = 1e-6  # two prototypes that differ by less are one
 
 
 def inverse_cholesky(covariances: Array) -> tuple[Array, int | None]:
@@ -28,3 +40,99 @@ def inverse_cholesky(covariances: Array) -> tuple[Array, int | None]:
             return factors, k
         factors[k], _ = lapack.dtrtri(lower, lower=1)
     return factors, None
+
+
+def floored(covariance: Array) -> tuple[Array, Array]:
+    """A covariance (d, d) with its eigenvalues raised to the largest over ``COND_MAX``, and its inverse factor.
+
+    Examples
+    --------
+    >>> covariance, factor = floored(np.array([[1.0, 1.0], [1.0, 1.0]]))
+    >>> bool(np.linalg.eigvalsh(covariance)[0] > 0), bool(np.isfinite(factor).all())
+    (True, True)
+    """
+    factors, failed = inverse_cholesky(covariance[None])
+    with np.errstate(over="ignore"):
+        # The product of the norms is at least the condition number.
+        if failed is None and np.linalg.norm(covariance) * np.linalg.norm(factors[0]) ** 2 <= COND_MAX:
+            return covariance, factors[0]
+    values, vectors = np.linalg.eigh(covariance)
+    values = np.maximum(values, max(values[-1] / COND_MAX, _LEAST))
+    # F = (Q S)(Q S)^T: the factor by QR, as a Cholesky step might fail again.
+    upper = np.linalg.qr((vectors * np.sqrt(values)).T, mode="r")
+    lower = upper.T * np.sign(np.diag(upper))
+    return (vectors * values) @ vectors.T, lapack.dtrtri(lower, lower=1)[0]
+
+
+def covariances_about(shift: Array, statistics: Any) -> Array:
+    """Covariances (K, d, d) about the current means plus ``shift``, from moments about the current means."""
+    weight = np.maximum(statistics.weight, EMPTY)[:, None]
+    mean = statistics.first / weight
+    off = mean - shift
+    return statistics.second / weight[..., None] - _outer(mean) + _outer(off)
+
+
+def _outer(vectors: Array) -> Array:
+    return vectors[:, :, None] * vectors[:, None, :]
+
+
+def log_determinants(factors: Array) -> Array:
+    """log det of the covariances (K,), from their inverse factors.
+
+    Examples
+    --------
+    >>> log_determinants(np.array([[[0.5, 0.0], [0.0, 1.0]]])).round(4)
+    array([1.3863])
+    """
+    diagonals: Array = np.diagonal(factors, axis1=-2, axis2=-1)
+    return -2 * np.log(diagonals).sum(axis=-1)
+
+
+def to_input_units(covariances: Array, frame: Frame) -> Array:
+    """Covariances of the frame in input units."""
+    scale = np.broadcast_to(frame.scale, frame.shift.shape)
+    with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
+        return covariances / scale / scale[:, None]
+
+
+def log_units(frame: Frame) -> Array:
+    """log scale of each feature (d,)."""
+    return np.log(np.broadcast_to(frame.scale, frame.shift.shape))
+
+
+def _differences(a: Any, k: Any, b: Any, at: Any) -> Array:
+    """How far prototypes ``at`` of b are from prototypes k of a, in the metric of the latter: the same in any units."""
+    factors = a.factors[k]
+    step = factors @ (b.means[at] - a.means[k])[..., None]
+    ratio = factors @ b.covariances[at] @ np.swapaxes(factors, -1, -2) - np.eye(step.shape[-2])
+    return np.maximum(np.sqrt((step**2).sum(axis=(-2, -1))), np.sqrt((ratio**2).sum(axis=(-2, -1))))
+
+
+def shape_shift(old: Any, new: Any, history: list[float], blocks: Blocks) -> float:
+    """Relative change of the state: the largest movement of a mean, or change of a covariance, in its own metric."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        change = float(_differences(old, slice(None), new, slice(None)).max())
+    return change if np.isfinite(change) else np.inf
+
+
+def shape_collapse(name: str, state: Any, memberships: NDArray[Any], remedy: str) -> list[str]:
+    """A complaint when memberships are all 1 / K, when clusters are empty, or when prototypes coincide.
+
+    Prototypes coincide where means and covariances do: two clusters may cross at a common mean.
+    """
+    K = len(state.means)
+    if K == 1:
+        return []
+    if float(memberships.max()) - 1 / K < 1e-3:
+        return [f"{name} collapsed: all memberships are 1/{K}; {remedy}"]
+    empty = int(np.sum(np.asarray(memberships.sum(axis=0, dtype=np.float64)) < 1e-8 * len(memberships)))
+    if empty:
+        return [f"{name} left {empty} of {K} clusters empty; use fewer clusters or another init"]
+    with np.errstate(over="ignore", invalid="ignore"):
+        twins = sum(bool((_differences(state, k, state, slice(k)) < _SAME).any()) for k in range(1, K))
+    if twins:
+        return [
+            f"{name} found {K - twins} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points "
+            f"in X; use fewer clusters, or {remedy}"
+        ]
+    return []

@@ -115,7 +115,7 @@ class DaskBlocks(Blocks):
 def _holders(X: Any) -> dict[Any, str]:
     """Key of a persisted chunk -> the worker that holds it; empty without a cluster."""
     try:
-        from distributed import futures_of, get_client
+        from distributed import futures_of, get_client, wait
 
         client = get_client()
     except (ImportError, ValueError):
@@ -123,6 +123,7 @@ def _holders(X: Any) -> dict[Any, str]:
     futures = futures_of(X)
     if not futures:
         return {}
+    wait(futures)  # a chunk that is not computed yet is nowhere
     holders = client.who_has(futures)
     return {future.key: next(iter(holders[future.key])) for future in futures if holders.get(future.key)}
 

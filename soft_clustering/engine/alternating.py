@@ -313,6 +313,7 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
     """
     sign = 1 if model._objective_sense == "min" else -1
     mixer = Anderson() if getattr(model, "accelerate", False) else None
+    monotone = getattr(model, "_monotone", True)
     first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model.n_clusters < _CHEAP_PASS else 1
     state, mixed = run.state, False
     for n_iter in range(1, model.max_iter + 1):
@@ -328,7 +329,7 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
         run.history.append(objective)
         image = model._update(visited, statistics, blocks)
         run.residual = model._residual(visited, image, run.history, blocks)
-        if model._monotone or n_iter == 1 or run.residual <= model.tol:
+        if monotone or n_iter == 1 or run.residual <= model.tol:
             run.state = image
         elif sign * objective <= min(sign * J for J in run.history[1:]):
             run.state = visited

@@ -55,6 +55,28 @@ class Frame:
         return self.shift + points / self.scale
 
 
+@dataclass(frozen=True)
+class Subspace(Frame):
+    """Coordinates of ``inner`` within the span of the data, where there are fewer rows than features.
+
+    The last coordinate is the distance from the span: 0 for the data themselves. Distances to points of the span are
+    those of ``inner``, so nothing is lost but the zeros.
+    """
+
+    inner: Frame
+    basis: Array  # (r, d), orthonormal rows
+
+    def from_input(self, points: Any) -> Array:
+        """Points in input units, in the coordinates of the span."""
+        z = self.inner.from_input(points)
+        within = z @ self.basis.T
+        return np.column_stack([within, np.linalg.norm(z - within @ self.basis, axis=1)])
+
+    def to_input(self, points: Array) -> Array:
+        """Points of the span in input units."""
+        return self.inner.to_input(points[:, :-1] @ self.basis)
+
+
 class Block:
     """Consecutive rows: a C-ordered array (in memory or a memory map) or a CSR matrix, with optional weights."""
 
@@ -102,12 +124,16 @@ class Blocks:
     """All rows of a data set: one block in memory, several where the data come in parts."""
 
     def __init__(
-        self, blocks: list[Block], mean_variance: float = np.nan, kept: NDArray[np.intp] | None = None
+        self,
+        blocks: list[Block],
+        mean_variance: float = np.nan,
+        kept: NDArray[np.intp] | None = None,
+        frame: Frame | None = None,
     ) -> None:
         self.blocks = blocks
         self.kept = kept  # which rows of the input these are; None: all
         self.mean_variance = mean_variance  # of the features, in the coordinates of the frame
-        self.frame = blocks[0].frame
+        self.frame = frame or blocks[0].frame
         self.n = sum(block.n for block in blocks)
         self.d = blocks[0].d
         self.dtype = blocks[0].X.dtype
@@ -115,8 +141,31 @@ class Blocks:
 
     def in_frame(self, frame: Frame, mean_variance: float) -> Blocks:
         """The same rows in other coordinates."""
+        if isinstance(frame, Subspace):
+            own = Frame(np.zeros(len(frame.basis) + 1), 1.0)
+            projected = [
+                Block(frame.from_input(block.X).astype(self.dtype), block.weight, own) for block in self.blocks
+            ]
+            return Blocks(projected, mean_variance, self.kept, frame)
         blocks = [Block(block.X, block.weight, frame) for block in self.blocks]
         return Blocks(blocks, mean_variance, self.kept)
+
+    @property
+    def n_features(self) -> int:
+        """Features of the input, also where fewer coordinates hold the rows."""
+        return int(self.frame.basis.shape[1]) if isinstance(self.frame, Subspace) else self.d
+
+    def in_subspace(self) -> Blocks:
+        """The rows in coordinates of their span, where they are fewer than the features; else as they are.
+
+        For methods whose cost grows with the square of the number of coordinates.
+        """
+        if self.d <= self.n + 1 or self.is_sparse:
+            return self
+        Z = np.concatenate([self.frame.from_input(block.X) for block in self.blocks])
+        basis = np.linalg.qr(Z.T)[0].T
+        frame = Subspace(np.zeros(len(basis) + 1), 1.0, self.frame, np.ascontiguousarray(basis))
+        return self.in_frame(frame, self.mean_variance)
 
     def first_row(self) -> Array:
         """The first row in input units."""
@@ -257,7 +306,8 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
 
 def _scaled_frame(blocks: Blocks, mean: Array, scaling: Scaling) -> tuple[Frame, float]:
     low, high = blocks.reduce(extent)
-    scale = 2 / np.where(high > low, high - low, 2.0)
+    spread = high - low
+    scale = 2 / np.where(spread > 1e-300, spread, 2.0)  # of a smaller one the inverse is no float: as good as constant
     if scaling == "minmax":
         middle = mean if blocks.is_sparse else (low + (high - low) / 2).astype(blocks.dtype).astype(np.float64)
         frame = Frame(middle, scale)

@@ -42,6 +42,15 @@ def inverse_cholesky(covariances: Array) -> tuple[Array, int | None]:
     return factors, None
 
 
+def sound_factor(covariance: Array) -> Array | None:
+    """The inverse Cholesky factor of a covariance (d, d), None where its condition number is beyond ``COND_MAX``."""
+    factors, failed = inverse_cholesky(covariance[None])
+    with np.errstate(over="ignore"):
+        # The product of the norms is at least the condition number.
+        sound = failed is None and np.linalg.norm(covariance) * np.linalg.norm(factors[0]) ** 2 <= COND_MAX
+    return factors[0] if sound else None
+
+
 def floored(covariance: Array) -> tuple[Array, Array]:
     """A covariance (d, d) with its eigenvalues raised to the largest over ``COND_MAX``, and its inverse factor.
 
@@ -51,15 +60,13 @@ def floored(covariance: Array) -> tuple[Array, Array]:
     >>> bool(np.linalg.eigvalsh(covariance)[0] > 0), bool(np.isfinite(factor).all())
     (True, True)
     """
-    factors, failed = inverse_cholesky(covariance[None])
-    with np.errstate(over="ignore"):
-        # The product of the norms is at least the condition number.
-        if failed is None and np.linalg.norm(covariance) * np.linalg.norm(factors[0]) ** 2 <= COND_MAX:
-            return covariance, factors[0]
+    factor = sound_factor(covariance)
+    if factor is not None:
+        return covariance, factor
     values, vectors = np.linalg.eigh(covariance)
     values = np.maximum(values, max(values[-1] / COND_MAX, _LEAST))
     # F = (Q S)(Q S)^T: the factor by QR, as a Cholesky step might fail again.
-    upper = np.linalg.qr((vectors * np.sqrt(values)).T, mode="r")
+    upper: Array = np.linalg.qr((vectors * np.sqrt(values)).T)[1]
     lower = upper.T * np.sign(np.diag(upper))
     return (vectors * values) @ vectors.T, lapack.dtrtri(lower, lower=1)[0]
 
@@ -69,7 +76,8 @@ def covariances_about(shift: Array, statistics: Any) -> Array:
     weight = np.maximum(statistics.weight, EMPTY)[:, None]
     mean = statistics.first / weight
     off = mean - shift
-    return statistics.second / weight[..., None] - _outer(mean) + _outer(off)
+    covariances: Array = statistics.second / weight[..., None] - _outer(mean) + _outer(off)
+    return covariances
 
 
 def _outer(vectors: Array) -> Array:
@@ -77,27 +85,29 @@ def _outer(vectors: Array) -> Array:
 
 
 def log_determinants(factors: Array) -> Array:
-    """log det of the covariances (K,), from their inverse factors.
+    """Logarithms of the determinants of the covariances (K,), from their inverse factors.
 
     Examples
     --------
     >>> log_determinants(np.array([[[0.5, 0.0], [0.0, 1.0]]])).round(4)
     array([1.3863])
     """
-    diagonals: Array = np.diagonal(factors, axis1=-2, axis2=-1)
-    return -2 * np.log(diagonals).sum(axis=-1)
+    logarithms: Array = -2 * np.log(np.diagonal(factors, axis1=-2, axis2=-1)).sum(axis=-1)
+    return logarithms
 
 
 def to_input_units(covariances: Array, frame: Frame) -> Array:
     """Covariances of the frame in input units."""
     scale = np.broadcast_to(frame.scale, frame.shift.shape)
     with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
-        return covariances / scale / scale[:, None]
+        answer: Array = covariances / scale / scale[:, None]
+    return answer
 
 
 def log_units(frame: Frame) -> Array:
-    """log scale of each feature (d,)."""
-    return np.log(np.broadcast_to(frame.scale, frame.shift.shape))
+    """Logarithm of the scale of each feature (d,)."""
+    logarithms: Array = np.log(np.broadcast_to(frame.scale, frame.shift.shape))
+    return logarithms
 
 
 def _differences(a: Any, k: Any, b: Any, at: Any) -> Array:
@@ -105,7 +115,8 @@ def _differences(a: Any, k: Any, b: Any, at: Any) -> Array:
     factors = a.factors[k]
     step = factors @ (b.means[at] - a.means[k])[..., None]
     ratio = factors @ b.covariances[at] @ np.swapaxes(factors, -1, -2) - np.eye(step.shape[-2])
-    return np.maximum(np.sqrt((step**2).sum(axis=(-2, -1))), np.sqrt((ratio**2).sum(axis=(-2, -1))))
+    answer: Array = np.sqrt(np.maximum((step**2).sum(axis=(-2, -1)), (ratio**2).sum(axis=(-2, -1))))
+    return answer
 
 
 def shape_shift(old: Any, new: Any, history: list[float], blocks: Blocks) -> float:

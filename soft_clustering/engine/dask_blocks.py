@@ -37,6 +37,10 @@ class DaskBlocks(Blocks):
             if not (np.isfinite(low).all() and np.isfinite(high).all()):
                 raise ValueError("Input X contains NaN or infinity.")
 
+    def in_subspace(self) -> Blocks:
+        """As they are."""
+        return self
+
     def in_frame(self, frame: Frame, mean_variance: float) -> DaskBlocks:
         """The same rows in other coordinates."""
         return DaskBlocks(self.X, self.weight, frame, mean_variance)

@@ -187,7 +187,7 @@ class FCM(AlternatingClusterer):
     def _resolve(self, blocks: Blocks) -> None:
         # Weights that count repetitions add up to at least the number of rows; shares of 1 say nothing of n.
         n = max(blocks.n, blocks.total_weight)
-        self.m_ = resolve_fuzzifier(self.m, n, blocks.d, self.n_clusters)
+        self.m_ = resolve_fuzzifier(self.m, n, blocks.n_features, self.n_clusters)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
         return starting_centers(blocks, self.init, self.n_clusters, rng)

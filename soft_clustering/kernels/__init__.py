@@ -79,6 +79,17 @@ class CenterStatistics(NamedTuple):
         )
 
 
+class Scatter(NamedTuple):
+    """Summed weights of a block of rows, and summed weights times squared distances, per prototype."""
+
+    weight: NDArray[np.float64]  # (K,)
+    scatter: NDArray[np.float64]  # (K,)
+
+    def merge(self, other: Scatter) -> Scatter:
+        """The sums over both blocks together."""
+        return Scatter(self.weight + other.weight, self.scatter + other.scatter)
+
+
 class GaussStatistics(NamedTuple):
     """What a block of rows contributes to new Gaussian components: moments about the current means."""
 
@@ -161,13 +172,12 @@ def seed(block: Block, order: NDArray[np.intp], uniforms: NDArray[np.float64]) -
     return compiled.seed(block.rows, order, uniforms, *_grid(block, uniforms.shape[1], 0))
 
 
-def center_scatter(
-    block: Block, V: NDArray[np.float64], rule: str, *parameters: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def center_scatter(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> Scatter:
     """Summed weights (K,) under a rule, and summed weights times squared distances (K,)."""
     if compiled is None:
-        return reference.center_scatter(block, V, rule, *parameters)
-    return compiled.center_scatter(block.rows, V, rule, np.array(parameters), *_grid(block, len(V), 2 * len(V)))
+        return Scatter(*reference.center_scatter(block, V, rule, *parameters))
+    grid = _grid(block, len(V), 2 * len(V))
+    return Scatter(*compiled.center_scatter(block.rows, V, rule, np.array(parameters), *grid))
 
 
 def center_rows(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[np.float64]:

@@ -159,6 +159,7 @@ typedef struct {
     void (*distances[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *);
     void (*totals[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *, double *);
     rule_t rules[6];
+    void (*temper)(tile_t *, int64_t, double, double *);
     void (*tempered)(tile_t *, int64_t, const double *, const double *, double *, double *);
     void (*log_densities)(const rows_t *, int64_t, int64_t, const gauss_t *, tile_t *);
     void (*load_double)(const rows_t *, int64_t, int64_t, double *);
@@ -170,13 +171,13 @@ static const steps_t steps_narrow = {
     {{dense_distances_f64_narrow, dense_distances_f32_narrow}, {sparse_distances_f64_narrow, sparse_distances_f32_narrow}},
     {{dense_totals_f64_narrow, dense_totals_f32_narrow}, {sparse_totals_f64_narrow, sparse_totals_f32_narrow}},
     {rule_fcm_narrow, rule_rational_narrow, rule_exponential_narrow, rule_pfcm_narrow, rule_entropy_narrow, rule_bumps_narrow},
-    tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
+    temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
 #if HAS_WIDE
 static const steps_t steps_wide = {
     {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
     {{dense_totals_f64_wide, dense_totals_f32_wide}, {sparse_totals_f64_wide, sparse_totals_f32_wide}},
     {rule_fcm_wide, rule_rational_wide, rule_exponential_wide, rule_pfcm_wide, rule_entropy_wide, rule_bumps_wide},
-    tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
+    temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
 #endif
 
 static int use_wide = -1;
@@ -495,14 +496,10 @@ static void gauss_memberships_chunk(const job_t *job, tile_t *t, int64_t lo, int
     FOR_TILES
     {
         steps()->log_densities(job->x, first, count, job->g, t);
-        if (job->rule == METRIC) {
+        if (job->rule == METRIC)
             metric_rule(job, t, MEMBERSHIPS, row);
-        } else {
-            if (job->rule == TEMPERED && job->parameters[0] != 2.0)
-                for (int64_t i = 0; i < job->K * TILE; i++)
-                    t->D[i] /= job->parameters[0] - 1.0;
-            steps()->posteriors(t, job->K, row);
-        }
+        else
+            steps()->temper(t, job->K, job->rule == TEMPERED ? job->parameters[0] : 2.0, row);
         memcpy(job->row_out + first, row, sizeof(double) * (size_t)count);
         store(job, t, first, count);
     }

@@ -64,13 +64,13 @@ def fcm_rule(D: Array, m: float) -> tuple[Array, Array, Array]:
     return U, U * q * shrink, (low * shrink)[:, 0]
 
 
-def _typicality(D: Array, bandwidth: Array, m: float) -> Array:
-    """1 / (1 + (D / bandwidth)^(1/(m-1))) without an overflow."""
+def _typicality(D: Array, bandwidth: Array, m: float) -> tuple[Array, Array]:
+    """Typicality t = 1 / (1 + (D / bandwidth)^(1/(m-1))) without an overflow, and t^(m-1), right where t underflows."""
     near = bandwidth > D
-    small, large = np.where(near, D, bandwidth), np.where(near, bandwidth, D)
+    ratio = np.where(near, D, bandwidth) / np.where(near, bandwidth, D)
     with np.errstate(under="ignore"):
-        q = (small / large) ** (1 / (m - 1))
-    return np.where(near, 1, q) / (1 + q)
+        q = ratio ** (1 / (m - 1))
+    return np.where(near, 1, q) / (1 + q), np.where(near, 1, ratio) * (1 + q) ** (1 - m)
 
 
 def rational_rule(D: Array, m: float, *bandwidth: float) -> tuple[Array, Array, Array]:
@@ -81,10 +81,9 @@ def rational_rule(D: Array, m: float, *bandwidth: float) -> tuple[Array, Array, 
     >>> rational_rule(np.array([[1.0, 3.0]]), 2.0, 1.0, 1.0)[0]
     array([[0.5 , 0.25]])
     """
-    T = _typicality(D, np.array(bandwidth), m)
+    T, power = _typicality(D, np.array(bandwidth), m)
     with np.errstate(under="ignore"):
-        power = T ** (m - 1)
-    return T, T * power, (D * power).sum(axis=1)
+        return T, T * power, (D * power).sum(axis=1)
 
 
 def exponential_rule(D: Array, *bandwidth: float) -> tuple[Array, Array, Array]:
@@ -239,7 +238,8 @@ def posterior_rule(D: Array) -> tuple[Array, Array]:
 
 def tempered_rule(D: Array, m: float, exponent: float) -> tuple[Array, Array]:
     """Memberships softmax(D / (m - 1)) and the log likelihoods of the mixture; the exponent is for the moments."""
-    return posteriors(D / (m - 1))[0], posteriors(D)[1]
+    with np.errstate(over="ignore"):  # for m near 1
+        return posteriors((D - D.max(axis=1, keepdims=True)) / (m - 1))[0], posteriors(D)[1]
 
 
 def metric_rule(D: Array, m: float, *volumes: float) -> tuple[Array, Array]:
@@ -281,8 +281,11 @@ def gauss_statistics(
         share += w @ U
         with np.errstate(under="ignore"):
             # what the second moments are weighted with, and what the means are, where that differs
-            W = U ** parameters[0] if rule == "metric" else U ** parameters[1] if rule == "tempered" else U
-            M = U ** parameters[0] if rule == "tempered" else W
+            W = M = U
+            if memberships is None and rule == "metric":
+                W = M = U ** parameters[0]
+            elif memberships is None and rule == "tempered":
+                W, M = U ** parameters[1], U ** parameters[0]
         for k in range(K):
             C, r, s = Z - means[k], W[:, k] * w, M[:, k] * w
             weight[k] += r.sum()

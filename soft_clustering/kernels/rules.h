@@ -174,15 +174,21 @@ static TARGET void NAME(power_tile)(const double *x, double power, double *out)
         out[r] = x[r] > 1e-300 ? y[r] : 0.0;
 }
 
-/* 1 / (1 + (d / bandwidth)^(1/(m-1))): with q = the smaller of d / bandwidth and its inverse, never an overflow */
-static INLINE TARGET void NAME(typicality)(const double *d, double bandwidth, double m, double *out)
+/* Typicality t = 1 / (1 + (d / bandwidth)^(1/(m-1))) and power = t^(m-1). With ratio the smaller of d / bandwidth and its
+   inverse and q = ratio^(1/(m-1)), nothing overflows, and t^(m-1) is right where t itself underflows. */
+static INLINE TARGET void NAME(typicality)(const double *d, double bandwidth, double m, double *out, double *power)
 {
-    ALIGNED double q[TILE];
+    ALIGNED double ratio[TILE], q[TILE];
     for (int r = 0; r < TILE; r++)
-        q[r] = d[r] < bandwidth ? d[r] / bandwidth : bandwidth / d[r];
-    NAME(power_tile)(q, 1.0 / (m - 1.0), q);
+        ratio[r] = d[r] < bandwidth ? d[r] / bandwidth : bandwidth / d[r];
+    NAME(power_tile)(ratio, 1.0 / (m - 1.0), q);
+    for (int r = 0; r < TILE; r++) {
+        power[r] = 1.0 / (1.0 + q[r]);
+        out[r] = (d[r] < bandwidth ? 1.0 : q[r]) * power[r];
+    }
+    NAME(power_tile)(power, m - 1.0, power);
     for (int r = 0; r < TILE; r++)
-        out[r] = (d[r] < bandwidth ? 1.0 : q[r]) / (1.0 + q[r]);
+        power[r] *= d[r] < bandwidth ? 1.0 : ratio[r];
 }
 
 /* Possibilistic c-means of 1993, parameters {m, bandwidth (K)}: typicality t, weight t^m, objective sum_k D t^(m-1). */
@@ -193,8 +199,7 @@ static TARGET void NAME(rule_rational)(tile_t *t, int64_t K, const double *param
     memset(row, 0, sizeof(double) * TILE);
     for (int64_t k = 0; k < K; k++) {
         double *d = t->D + k * TILE;
-        NAME(typicality)(d, parameters[1 + k], m, typical);
-        NAME(power_tile)(typical, m - 1.0, power);
+        NAME(typicality)(d, parameters[1 + k], m, typical, power);
         for (int r = 0; r < TILE; r++) {
             row[r] += d[r] * power[r];
             d[r] = want == MEMBERSHIPS ? typical[r] : typical[r] * power[r];
@@ -239,8 +244,7 @@ static TARGET void NAME(rule_pfcm)(tile_t *t, int64_t K, const double *parameter
     memset(sum, 0, sizeof sum);
     for (int64_t k = 0; k < K; k++) {
         double *d = D + k * TILE;
-        NAME(typicality)(d, parameters[4 + k] / b, exponent, typical);
-        NAME(power_tile)(typical, exponent - 1.0, power);
+        NAME(typicality)(d, parameters[4 + k] / b, exponent, typical, power);
         for (int r = 0; r < TILE; r++) {
             sum[r] += b * d[r] * power[r];
             T[k * TILE + r] = b * typical[r] * power[r];
@@ -314,22 +318,35 @@ static TARGET void NAME(posteriors)(tile_t *t, int64_t K, double *row)
             D[k * TILE + r] *= sum[r];
 }
 
+/* Log densities in t->D to memberships softmax(D / (m-1)); row[r] becomes the log likelihood of the row. */
+static TARGET void NAME(temper)(tile_t *t, int64_t K, double m, double *row)
+{
+    ALIGNED double top[TILE];
+    double *D = t->D, *E = t->E;
+    if (m == 2.0) {
+        NAME(posteriors)(t, K, row);
+        return;
+    }
+    memcpy(E, D, sizeof(double) * TILE * (size_t)K);
+    NAME(posteriors)(t, K, row);
+    memcpy(top, E, sizeof top);
+    for (int64_t k = 1; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            top[r] = E[k * TILE + r] > top[r] ? E[k * TILE + r] : top[r];
+    /* the largest is 0 before the division: no overflow for m near 1 */
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            D[k * TILE + r] = (E[k * TILE + r] - top[r]) / (m - 1.0);
+    NAME(posteriors)(t, K, top);
+}
+
 /* Log densities in t->D, parameters {m, exponent}: memberships u = softmax(D / (m-1)); t->D becomes u^exponent and t->E
    u^m; shares[k] += sum_r u w; row[r] the log likelihood. */
 static TARGET void NAME(tempered)(tile_t *t, int64_t K, const double *parameters, const double *w, double *shares,
                                   double *row)
 {
     const double m = parameters[0], exponent = parameters[1];
-    if (m != 2.0) {
-        memcpy(t->E, t->D, sizeof(double) * TILE * (size_t)K);
-        NAME(posteriors)(t, K, row);
-        for (int64_t i = 0; i < K * TILE; i++)
-            t->D[i] = t->E[i] / (m - 1.0);
-        ALIGNED double unused[TILE];
-        NAME(posteriors)(t, K, unused);
-    } else {
-        NAME(posteriors)(t, K, row);
-    }
+    NAME(temper)(t, K, m, row);
     for (int64_t k = 0; k < K; k++) {
         double *u = t->D + k * TILE, sum = 0;
         for (int r = 0; r < TILE; r++)

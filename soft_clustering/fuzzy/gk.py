@@ -1,0 +1,258 @@
+"""Gustafson-Kessel: fuzzy c-means with a Mahalanobis metric of fixed volume for each cluster.
+
+Minimise J = sum_i w_i sum_k u_ik^m (x_i - v_k)^T A_k (x_i - v_k) over memberships with sum_k u_ik = 1, centres V and
+matrices with det A_k = rho_k, by alternating exact minimisations:
+
+* v_k = sum_i w_i u_ik^m x_i / sum_i w_i u_ik^m;
+* F_k = sum_i w_i u_ik^m (x_i - v_k)(x_i - v_k)^T / sum_i w_i u_ik^m, A_k = (rho_k det F_k)^(1/d) F_k^-1;
+* u_ik = D_ik^(-1/(m-1)) / sum_l D_il^(-1/(m-1)) with D_ik = (x_i - v_k)^T A_k (x_i - v_k).
+
+The rows are standardised while they are read: the method is affine equivariant, so this only gives the ridge and the
+fuzzy c-means of the start a unit. One pass over the rows gives the moments for V and F; no membership is stored.
+
+References
+----------
+D. E. Gustafson, W. C. Kessel (1979). Fuzzy clustering with a fuzzy covariance matrix. IEEE Conference on Decision and
+Control, 761-766.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..engine.alternating import Run
+from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.covariance import (
+    covariances_about,
+    floored,
+    inverse_cholesky,
+    log_determinants,
+    log_units,
+    shape_collapse,
+    shape_shift,
+    to_input_units,
+)
+from ..inputs.features import validate_matrix
+from ..kernels import EMPTY, GaussStatistics, gauss_memberships, gauss_statistics
+from .fcm import resolve_fuzzifier
+from .staged import StagedClusterer
+
+
+class Ellipsoids(NamedTuple):
+    """The prototypes, in the coordinates of the frame."""
+
+    means: Array  # (K, d)
+    covariances: Array  # (K, d, d) with shrinkage and ridge
+    factors: Array  # (K, d, d) their inverse Cholesky factors (lower)
+
+
+class GK(StagedClusterer):
+    """Gustafson-Kessel: fuzzy clusters that are ellipsoids of a given volume, each with its own direction.
+
+    Fuzzy c-means comes first (in standardised features); then each cluster learns the metric that fits it best.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters K.
+    m : float or 'auto', default='auto'
+        Fuzzifier, > 1. ``'auto'`` as in :class:`~soft_clustering.FCM`: 2 for few features, falling towards 1 as
+        features are added.
+    volumes : array-like of shape (n_clusters,), default=None
+        Determinants rho_k > 0 of the norm matrices: a cluster with a large one is small. None takes 1 for all; only
+        their ratios matter for the memberships.
+    reg_covar : float, default=1e-3
+        Ridge on the covariances, relative to the variances of the features.
+    shrinkage : float, default=0.0
+        In [0, 1]: moves each covariance towards a ball whose volume is that of the whole data [2]_.
+    init : 'fcm', array of shape (n_clusters, n_features) or callable, default='fcm'
+        Starting centres: those of fuzzy c-means with ``m='auto'``, given ones, or those of
+        ``init(X, n_clusters, rng)``.
+    n_init : int, default=5
+        Starts of the fuzzy c-means; the method itself runs once, from the best of them.
+    max_iter : int, default=300
+        Passes over the data, of the method and of each start of the fuzzy c-means.
+    tol : float, default=1e-5
+        Converged when no centre moves and no covariance changes by more than this, in the metric of its cluster.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 prints a line at the end, 2 a line per pass.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Rows sum to 1.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest membership.
+    centers_ : ndarray of shape (n_clusters, n_features)
+    covariances_ : ndarray of shape (n_clusters, n_features, n_features)
+        Fuzzy covariances F_k, with shrinkage and ridge.
+    norm_matrices_ : ndarray of shape (n_clusters, n_features, n_features)
+        A_k, of determinant rho_k.
+    n_clusters_ : int
+    m_ : float
+        The fuzzifier used.
+    objective_ : float
+        J at the stored prototypes.
+    objective_history_ : ndarray
+        J at each set of prototypes visited, the last one included.
+    n_iter_ : int
+        Passes of the method, without those of the fuzzy c-means.
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.FCM : round clusters, faster.
+    soft_clustering.GathGeva : clusters of different volume and weight.
+
+    Notes
+    -----
+    A pass costs O(n K d^2) time; memory beyond X and ``memberships_`` is O(K d^2) per chunk of rows. ``score`` is minus
+    the objective. With a ridge or shrinkage the metric is not quite the minimiser of J, so J may rise by a little.
+
+    References
+    ----------
+    .. [1] D. E. Gustafson, W. C. Kessel (1979). Fuzzy clustering with a fuzzy covariance matrix. IEEE Conference on
+       Decision and Control, 761-766.
+    .. [2] R. Babuska, P. J. van der Veen, U. Kaymak (2002). Improved covariance estimation for Gustafson-Kessel
+       clustering. FUZZ-IEEE, 1081-1085.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from soft_clustering import GK
+    >>> X, _ = load_wine(return_X_y=True)
+    >>> model = GK(n_clusters=3, random_state=0).fit(X)
+    >>> model.memberships_.shape
+    (178, 3)
+    >>> model.norm_matrices_.shape
+    (3, 13, 13)
+    >>> round(model.m_, 3)
+    1.314
+    """
+
+    _residual = staticmethod(shape_shift)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
+        "volumes": [None, "array-like"],
+        "reg_covar": [Interval(Real, 0, None, closed="left")],
+        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "init": [StrOptions({"fcm"}), callable, "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        m: float | str = "auto",
+        volumes: Any = None,
+        reg_covar: float = 1e-3,
+        shrinkage: float = 0.0,
+        init: Any = "fcm",
+        n_init: int = 5,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.m = m
+        self.volumes = volumes
+        self.reg_covar = reg_covar
+        self.shrinkage = shrinkage
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _monotone(self) -> bool:
+        return self.reg_covar == 0 and self.shrinkage == 0
+
+    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
+        return make_blocks(X, weight, scaling="standard")
+
+    def _resolve(self, blocks: Blocks) -> None:
+        n = max(blocks.n, blocks.total_weight)
+        self.m_ = resolve_fuzzifier(self.m, n, blocks.d, self.n_clusters)
+        rho = np.ones(self.n_clusters)
+        if self.volumes is not None:
+            rho = validate_matrix("volumes", self.volumes, (self.n_clusters,))
+            if rho.min() <= 0:
+                raise ValueError(f"volumes must be positive. Got {rho} instead.")
+        self._log_rho = np.log(rho)
+        self._ball = _ball(blocks) if self.shrinkage > 0 else 0.0
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Ellipsoids:
+        # With the metric of the frame the first memberships are those of fuzzy c-means.
+        V, _ = self._first_stage(blocks, rng)
+        balls = np.tile(np.eye(blocks.d), (self.n_clusters, 1, 1))
+        return Ellipsoids(V, balls, balls)
+
+    def _statistics(self, block: Block, state: Ellipsoids) -> GaussStatistics:
+        return gauss_statistics(block, *self._metric(state), full=True, rule="metric")
+
+    def _update(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> Ellipsoids:
+        shift = statistics.first / np.maximum(statistics.weight, EMPTY)[:, None]
+        ball = np.eye(blocks.d)
+        covariances = (1 - self.shrinkage) * covariances_about(shift, statistics)
+        covariances += (self.shrinkage * self._ball + self.reg_covar) * ball
+        pairs = [floored(covariance) for covariance in covariances]
+        return Ellipsoids(state.means + shift, np.stack([F for F, _ in pairs]), np.stack([L for _, L in pairs]))
+
+    def _memberships(self, block: Block, state: Ellipsoids) -> NDArray[Any]:
+        return gauss_memberships(block, *self._metric(state), full=True, rule="metric")[0]
+
+    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
+        unit = float(np.exp(log_units(frame).mean()))
+        return float(objective) / unit / unit
+
+    def _store(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> None:
+        frame = blocks.frame
+        self.centers_ = frame.to_input(state.means).astype(blocks.dtype)
+        self.covariances_ = to_input_units(state.covariances, frame)
+        # Less the mean of the logarithms the determinant is the same in both coordinates.
+        unit = np.exp(np.minimum(log_units(frame) - log_units(frame).mean(), 500))
+        norms = self._volumes(state)[:, None, None] * np.swapaxes(state.factors, 1, 2) @ state.factors
+        with np.errstate(over="ignore"):
+            self.norm_matrices_ = norms * unit * unit[:, None]
+
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        advice = "a smaller m" if self.m == "auto" else "m='auto' or a smaller m"
+        return super()._complaints(run, blocks) + shape_collapse("GK", run.state, self.memberships_, f"try {advice}")
+
+    def _volumes(self, state: Ellipsoids) -> Array:
+        """(rho_k det F_k)^(1/d), what the Mahalanobis distance of F_k is multiplied with."""
+        d = state.means.shape[1]
+        return np.exp((self._log_rho + log_determinants(state.factors)) / d)
+
+    def _metric(self, state: Ellipsoids) -> tuple[Any, ...]:
+        return state.means, state.factors, np.zeros(len(state.means)), self.m_, *self._volumes(state)
+
+
+def _ball(blocks: Blocks) -> float:
+    """det(F)^(1/d) of the covariance F of all rows, or its mean variance where it is singular."""
+    d = blocks.d
+    origin, metric = np.zeros((1, d)), np.eye(d)[None]
+    statistics = blocks.reduce(_whole, origin, metric)
+    covariance = covariances_about(statistics.first / statistics.weight, statistics)
+    factors, failed = inverse_cholesky(covariance)
+    return float(np.trace(covariance[0]) / d if failed is not None else np.exp(log_determinants(factors)[0] / d))
+
+
+def _whole(block: Block, origin: Array, metric: Array) -> GaussStatistics:
+    return gauss_statistics(block, origin, metric, np.zeros(1), 2.0, 1.0, full=True, rule="metric")

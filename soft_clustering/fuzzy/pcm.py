@@ -1,0 +1,247 @@
+"""Possibilistic c-means.
+
+Typicalities t_ik in [0, 1] without the constraint that they sum to 1, so that an outlier is typical of nothing. With
+D_ik = |x_i - v_k|^2 and fixed bandwidths b_k, minimise over T and the centres V
+
+* J = sum_ik w_i t_ik^m D_ik + sum_k b_k sum_i w_i (1 - t_ik)^m (1993): t = 1 / (1 + (D / b)^(1/(m-1)));
+* J = sum_ik w_i t_ik D_ik + sum_k b_k sum_i w_i (t_ik log t_ik - t_ik) (1996): t = exp(-D / b);
+
+by alternating T with v_k = sum_i w_i t_ik^m x_i / sum_i w_i t_ik^m (1996: weights t). The start and the bandwidths
+come from fuzzy c-means. As functions of V alone the objectives are sum_ik w_i D_ik t_ik^(m-1) and
+- sum_ik w_i b_k t_ik.
+
+References
+----------
+R. Krishnapuram, J. M. Keller (1993). A possibilistic approach to clustering. IEEE Trans. Fuzzy Systems 1(2), 98-110.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..base import MembershipKind
+from ..engine.alternating import Run, Starts, alternate, new_centers
+from ..engine.blocks import Array, Block, Blocks
+from ..inputs.features import validate_matrix
+from ..kernels import EMPTY, CenterStatistics, Scatter, center_memberships, center_statistics
+from .possibilistic import bandwidth_to_input, bounded, distinct, fuzzy_bandwidths
+from .staged import StagedClusterer
+
+
+class PCM(StagedClusterer):
+    """Possibilistic c-means: degrees of typicality, with outliers typical of no cluster.
+
+    Each cluster looks for a dense region by itself, starting from a fuzzy c-means solution. Typicalities do not sum to
+    1: ``1 - memberships_.max(axis=1)`` is an outlier score.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters K.
+    m : float, default=1.5
+        Fuzzifier of the rational typicality, > 1; the exponential one has none. 1.5 is our choice.
+    typicality : {'exponential', 'rational'}, default='exponential'
+        ``'exponential'``: exp(-D / b), the objective of 1996 [2]_; ``'rational'``: 1 / (1 + (D / b)^(1/(m-1))), that
+        of 1993 [1]_, with longer tails.
+    bandwidth : 'auto' or array-like of shape (n_clusters,), default='auto'
+        Squared distance b_k at which the typicality is 1/e (exponential) or 1/2 (rational); fixed while iterating.
+        ``'auto'``: ``bandwidth_scale`` times the mean squared distance of the fuzzy cluster.
+    bandwidth_scale : float, default=0.1
+        Factor of ``bandwidth='auto'``. Small values keep the prototypes apart, but then most members have a low
+        typicality; take 1 where typicalities are read as degrees or as an outlier score.
+    n_refine : int, default=0
+        How many times to estimate the bandwidths anew after convergence, as the mean squared distance over the rows of
+        typicality at least ``alpha_cut``, and to iterate again.
+    alpha_cut : float, default=0.5
+        Typicality, between 0 and 1, from which a row counts in a refinement. A cluster with fewer than two such rows
+        keeps its bandwidth.
+    init : 'fcm', array-like of shape (n_clusters, n_features) or callable, default='fcm'
+        ``'fcm'``: a fuzzy c-means solution with ``m='auto'``. Otherwise the centres to start from, which also settle
+        the bandwidths; a callable gets ``(X, n_clusters, rng)``.
+    n_init : int, default=5
+        Starts of fuzzy c-means.
+    max_iter : int, default=300
+        Passes over the data, for each of the two stages.
+    tol : float, default=1e-5
+        Converged when the centres move by at most ``tol`` times the root mean variance of the features.
+    accelerate : bool, default=True
+        Anderson acceleration: the same optimum in fewer passes.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 prints a line per fit, 2 a line per pass.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Typicalities, each in [0, 1].
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest typicality, -1 where all of them are 0 (exponential form, far outliers).
+    centers_ : ndarray of shape (n_clusters, n_features)
+    bandwidth_ : ndarray of shape (n_clusters,)
+        The bandwidths b_k used, in squared units of X.
+    n_clusters_ : int
+    n_effective_clusters_ : int
+        Prototypes that have rows and do not coincide with another one (a squared distance below a thousandth of the
+        bandwidth). Clusters are independent, so coinciding ones are a property of the method; a warning says so.
+    objective_ : float
+        J at ``centers_``.
+    objective_history_ : ndarray
+        J at each centre set visited, the last one included; after the last refinement.
+    n_iter_ : int
+        Passes of the second stage, after the last refinement.
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.PFCM : memberships and typicalities together; prototypes do not coincide.
+    soft_clustering.FCM : memberships that sum to 1.
+
+    Notes
+    -----
+    A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(n). ``score`` is minus the objective.
+
+    References
+    ----------
+    .. [1] R. Krishnapuram, J. M. Keller (1993). A possibilistic approach to clustering. IEEE Trans. Fuzzy Systems 1(2),
+       98-110.
+    .. [2] R. Krishnapuram, J. M. Keller (1996). The possibilistic C-means algorithm: insights and recommendations. IEEE
+       Trans. Fuzzy Systems 4(3), 385-393.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from soft_clustering import PCM
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> model = PCM(n_clusters=3, random_state=0).fit(X)
+    >>> model.memberships_.shape
+    (150, 3)
+    >>> model.n_effective_clusters_
+    3
+    >>> bool(model.predict_memberships([[9.0, 9.0, 9.0, 9.0]]).max() < 1e-9)  # an outlier
+    True
+    """
+
+    membership_kind: ClassVar[MembershipKind] = "possibilistic"
+    _accepts_sparse: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "m": [Interval(Real, 1, 500, closed="right")],  # (1/2)^m must not underflow
+        "typicality": [StrOptions({"exponential", "rational"})],
+        "bandwidth": [StrOptions({"auto"}), "array-like"],
+        "bandwidth_scale": [Interval(Real, 0, None, closed="neither")],
+        "n_refine": [Interval(Integral, 0, None, closed="left")],
+        "alpha_cut": [Interval(Real, 0, 1, closed="neither")],
+        "init": [StrOptions({"fcm"}), callable, "array-like"],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "accelerate": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        m: float = 1.5,
+        typicality: str = "exponential",
+        bandwidth: Any = "auto",
+        bandwidth_scale: float = 0.1,
+        n_refine: int = 0,
+        alpha_cut: float = 0.5,
+        init: Any = "fcm",
+        n_init: int = 5,
+        max_iter: int = 300,
+        tol: float = 1e-5,
+        accelerate: bool = True,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.m = m
+        self.typicality = typicality
+        self.bandwidth = bandwidth
+        self.bandwidth_scale = bandwidth_scale
+        self.n_refine = n_refine
+        self.alpha_cut = alpha_cut
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _resolve(self, blocks: Blocks) -> None:
+        if isinstance(self.bandwidth, str):
+            return
+        bandwidth = validate_matrix("bandwidth", self.bandwidth, (self.n_clusters,))
+        if not (bandwidth > 0).all():
+            raise ValueError(f"bandwidth must be positive. Got a least entry of {bandwidth.min():g} instead.")
+        with np.errstate(over="ignore", under="ignore"):
+            self._bandwidth = np.clip(bandwidth * blocks.frame.scale * blocks.frame.scale, 1e-90, 1e90)
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        V, m = self._first_stage(blocks, rng)
+        if isinstance(self.bandwidth, str):
+            self._bandwidth = fuzzy_bandwidths(blocks, V, m, self.bandwidth_scale)
+        return V
+
+    def _rule(self) -> tuple[Any, ...]:
+        """The rule of the kernels, and its parameters."""
+        form = ("exponential",) if self.typicality == "exponential" else ("rational", self.m)
+        return (*form, *self._bandwidth)
+
+    def _statistics(self, block: Block, V: Array) -> CenterStatistics:
+        return center_statistics(block, V, *self._rule())
+
+    def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
+        # No row is badly served, as none has to belong anywhere: a prototype without rows stays.
+        return new_centers(V, statistics._replace(worst=0.0))
+
+    def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
+        return center_memberships(block, V, *self._rule())
+
+    def _run(self, starts: Starts) -> None:
+        run = starts.run()
+        for _ in range(self.n_refine):
+            self._bandwidth = self._refined_bandwidth(starts.blocks, run.state)
+            run = Run(run.state, n_iter=run.n_iter)
+            starts.runs = [run]  # objectives of different bandwidths do not compare
+            alternate(self, starts.blocks, run)
+
+    def _refined_bandwidth(self, blocks: Blocks, V: Array) -> Array:
+        weight, scatter = blocks.reduce(self._cut, V)
+        # Weights that count repetitions add up to at least the number of rows; others are shares of it.
+        rows = weight * max(1.0, blocks.n / blocks.total_weight)
+        mean = np.divide(scatter, weight, out=self._bandwidth.copy(), where=rows > 2 - 1e-9)
+        return bounded(mean, blocks)
+
+    def _cut(self, block: Block, V: Array) -> Scatter:
+        """Weights and scatter of the rows of typicality at least ``alpha_cut``: D by inverting t(D)."""
+        T = self._memberships(block, V).astype(np.float64, copy=False)
+        W = (self.alpha_cut <= T) * (1.0 if block.weight is None else block.weight[:, None])
+        T = np.maximum(T, self.alpha_cut)
+        D = -np.log(T) if self.typicality == "exponential" else (1 / T - 1) ** (self.m - 1)
+        return Scatter(W.sum(axis=0), (W * D).sum(axis=0) * self._bandwidth)
+
+    def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
+        self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
+        self.bandwidth_ = bandwidth_to_input(self._bandwidth, blocks.frame)
+        self.n_effective_clusters_ = int((distinct(V, self._bandwidth) & (statistics.weight >= EMPTY)).sum())
+
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        complaints = super()._complaints(run, blocks)
+        if self.n_effective_clusters_ < self.n_clusters:
+            complaints.append(
+                f"PCM found {self.n_effective_clusters_} distinct prototypes, fewer than n_clusters={self.n_clusters}: "
+                "the others coincide or have no rows. Try a smaller bandwidth_scale, fewer clusters, or PFCM"
+            )
+        return complaints

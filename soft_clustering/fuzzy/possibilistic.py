@@ -1,0 +1,41 @@
+"""What possibilistic c-means and possibilistic fuzzy c-means share: bandwidths, and prototypes that coincide."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from ..engine.blocks import Array, Blocks, Frame
+from ..kernels import EMPTY, center_scatter
+
+
+def fuzzy_bandwidths(blocks: Blocks, V: Array, m: float, scale: float) -> Array:
+    """``scale`` times the mean squared distance sum_i w u^m D / sum_i w u^m of each fuzzy cluster (K,)."""
+    weight, scatter = blocks.reduce(center_scatter, V, "fcm", m)
+    mean = np.divide(scatter, weight, out=np.full(len(V), blocks.mean_variance * blocks.d), where=weight >= EMPTY)
+    return bounded(np.minimum(scale, 1e100) * mean, blocks)
+
+
+def bounded(bandwidth: Array, blocks: Blocks) -> Array:
+    """Bandwidths between 1e-12 and 1e12 times the total variance; 1 where all rows are the same."""
+    spread = blocks.mean_variance * blocks.d
+    return np.clip(bandwidth, 1e-12 * spread, 1e12 * spread) if spread > 0 else np.ones_like(bandwidth)
+
+
+def bandwidth_to_input(bandwidth: Array, frame: Frame) -> Array:
+    """Bandwidths in squared input units; infinite where the squares of the data are."""
+    with np.errstate(over="ignore", under="ignore"):
+        return bandwidth / frame.scale / frame.scale
+
+
+def distinct(V: Array, bandwidth: Array) -> NDArray[np.bool_]:
+    """Which prototypes (K,) are not within a thousandth of the bandwidth of an earlier one.
+
+    Examples
+    --------
+    >>> distinct(np.array([[0.0], [0.01], [1.0]]), np.ones(3))
+    array([ True, False,  True])
+    """
+    close = cdist(V, V, "sqeuclidean") <= 1e-3 * np.minimum.outer(bandwidth, bandwidth)
+    return ~np.tril(close, -1).any(axis=1)

@@ -1,0 +1,185 @@
+"""The Gaussian rules "metric" and "tempered": their NumPy form against the definition, the compiled form against it."""
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+
+from soft_clustering import kernels
+from soft_clustering.engine.blocks import Block, Frame
+from soft_clustering.kernels import TemperedStatistics, reference
+
+needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
+
+# Rows about the width of a tile, every d modulo the 4 rows of a whitening block, and many K.
+SHAPES = [(n, d, 1 + (i % 7)) for i, (n, d) in enumerate(itertools.product((1, 63, 64, 65, 700), (1, 2, 3, 5, 8, 17)))]
+SHAPES += [(65, 3, K) for K in (2, 9, 13)] + [(100, 70, 5)]
+RULES = [
+    *[("metric", m) for m in (2.0, 1.5, 1.05, 20.0)],
+    *[("tempered", m, q) for m, q in ((2.0, 1.0), (2.0, 2.0), (1.5, 1.0), (1.05, 1.7), (6.0, 0.5))],
+]
+
+
+@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
+def vectors(request):
+    """Both instantiations of the vector code: the baseline, and the widest that the processor has."""
+    kernels.compiled.vector_bytes(request.param)
+    yield
+    kernels.compiled.vector_bytes(0)
+
+
+@pytest.fixture
+def both(monkeypatch):
+    """A function that calls a kernel, compiled and in NumPy."""
+
+    def call(kernel, *arguments, **keywords):
+        found = kernel(*arguments, **keywords)
+        with monkeypatch.context() as patch:
+            patch.setattr(kernels, "compiled", None)
+            return found, kernel(*arguments, **keywords)
+
+    return call
+
+
+def problem(seed, n, d, K, rule, dtype=np.float64, weighted=True):
+    """A block with a unit per feature, and the arguments of a rule."""
+    rng = np.random.RandomState(seed)
+    name, *parameters = rule
+    X = (rng.normal(size=(n, d)) * 3 + 5).astype(dtype)
+    block = Block(X, rng.uniform(0, 2, n) if weighted else None, Frame(np.full(d, 5.25), rng.uniform(0.2, 0.5, d)))
+    means, factors = rng.normal(size=(K, d)), np.tril(rng.normal(size=(K, d, d))) / np.sqrt(d)
+    constants = np.zeros(K) if name == "metric" else rng.normal(size=K)
+    if name == "metric":
+        parameters = [*parameters, *rng.uniform(0.2, 3, K)]
+    return block, (means, factors, constants, *parameters), {"full": True, "rule": name}
+
+
+def by_definition(block, means, factors, constants, *parameters, full, rule):
+    """Memberships, objective of each row, and the weights of covariances and means, by loops."""
+    Z = (block.X - block.frame.shift) * block.frame.scale
+    n, K, m = len(Z), len(means), parameters[0]
+    U, rows = np.zeros((n, K)), np.zeros(n)
+    for i in range(n):
+        squares = [float(np.sum((factors[k] @ (Z[i] - means[k])) ** 2)) for k in range(K)]
+        if rule == "metric":
+            D = [parameters[1 + k] * squares[k] for k in range(K)]
+            for k in range(K):
+                U[i, k] = 1 / sum((D[k] / D[j]) ** (1 / (m - 1)) for j in range(K))
+            rows[i] = sum(U[i, k] ** m * D[k] for k in range(K))
+        else:
+            densities = [mpmath.exp(constants[k] - squares[k] / 2) for k in range(K)]
+            rows[i] = mpmath.log(sum(densities))
+            powers = [density ** (1 / mpmath.mpf(m - 1)) for density in densities]
+            U[i] = [float(power / sum(powers)) for power in powers]
+    return Z, U, rows, U ** (m if rule == "metric" else parameters[1]), U**m
+
+
+def close(found, expected, tolerance):
+    """Equal up to the tolerance, relative to the largest entry."""
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_rules_by_definition(monkeypatch, rule):
+    monkeypatch.setattr(kernels, "compiled", None)
+    block, arguments, keywords = problem(0, 30, 3, 4, rule)
+    Z, U, rows, W, M = by_definition(block, *arguments, **keywords)
+    found, found_rows = kernels.gauss_memberships(block, *arguments, **keywords)
+    np.testing.assert_allclose(found, U, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(found_rows, rows, rtol=1e-13)
+    statistics = kernels.gauss_statistics(block, *arguments, **keywords)
+    assert statistics.objective == pytest.approx(block.weight @ rows, rel=1e-13)
+    C = Z[:, None, :] - arguments[0]
+    w = block.weight
+    np.testing.assert_allclose(statistics.weight, w @ W, rtol=1e-12)
+    close(statistics.first, np.einsum("i,ik,ikj->kj", w, W, C), 1e-12)
+    close(statistics.second, np.einsum("i,ik,ikj,ikl->kjl", w, W, C, C), 1e-12)
+    assert isinstance(statistics, TemperedStatistics) == (rule[0] == "tempered")
+    if rule[0] == "tempered":
+        np.testing.assert_allclose(statistics.mean_weight, w @ M, rtol=1e-12)
+        close(statistics.mean_first, np.einsum("i,ik,ikj->kj", w, M, C), 1e-12)
+        np.testing.assert_allclose(statistics.share, w @ U, rtol=1e-12)
+
+
+@needs_kernels
+@pytest.mark.usefixtures("vectors")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_compiled_rules_are_their_twins(both, rule, dtype):
+    # The power 1 / (m - 1) multiplies the error of the distances.
+    tolerance = 2e-13 * max(1, 1 / (rule[1] - 1))
+    for i, (n, d, K) in enumerate(SHAPES):
+        block, arguments, keywords = problem(i, n, d, K, rule, dtype, weighted=i % 2 == 0)
+        found, expected = both(kernels.gauss_statistics, block, *arguments, **keywords)
+        assert len(found) == (7 if rule[0] == "tempered" else 4)
+        for a, b in zip(found, expected, strict=True):
+            close(a, b, tolerance)
+        (U, rows), (U_twin, rows_twin) = both(kernels.gauss_memberships, block, *arguments, **keywords)
+        assert U.dtype == U_twin.dtype == dtype
+        # The arithmetic is in double for both types: a float result differs by one rounding at most.
+        np.testing.assert_allclose(U, U_twin, rtol=0, atol=tolerance if dtype == np.float64 else 6e-8)
+        close(rows, rows_twin, tolerance)
+
+
+@pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_kernels), False])
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_statistics_merge_over_blocks(monkeypatch, compiled, rule):
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    block, arguments, keywords = problem(0, 200, 4, 3, rule)
+    parts = [Block(block.X[at], block.weight[at], block.frame) for at in (slice(0, 71), slice(71, None))]
+    one, two = (kernels.gauss_statistics(part, *arguments, **keywords) for part in parts)
+    for a, b in zip(one.merge(two), kernels.gauss_statistics(block, *arguments, **keywords), strict=True):
+        close(a, b, 1e-13)
+
+
+@needs_kernels
+@pytest.mark.parametrize("rule", RULES[:1] + RULES[-1:], ids=str)
+def test_threads_do_not_change_a_bit(monkeypatch, rule):
+    block, arguments, keywords = problem(0, 3000, 6, 5, rule)
+    results = []
+    for threads in (1, 2, 3):
+        monkeypatch.setattr(kernels, "_grid", lambda block, K, width, threads=threads: (11, threads))
+        results.append(
+            [
+                *kernels.gauss_statistics(block, *arguments, **keywords),
+                *kernels.gauss_memberships(block, *arguments, **keywords),
+            ]
+        )
+    for other in results[1:]:
+        for a, b in zip(other, results[0], strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_kernels), False])
+def test_metric_rule_on_a_mean_is_one_hot(monkeypatch, compiled):
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    block, (means, factors, constants, *_), keywords = problem(0, 5, 3, 4, ("metric", 1.7))
+    means[2] = block.take([3])[0]
+    U, rows = kernels.gauss_memberships(block, means, factors, constants, 1.7, 1.0, 2.0, 3.0, 4.0, **keywords)
+    np.testing.assert_array_equal(U[3], [0, 0, 1, 0])
+    assert rows[3] == 0
+
+
+@pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_kernels), False])
+def test_tempered_rule_far_out_and_nearly_hard(monkeypatch, compiled):
+    """No infinite minus infinite: the largest density is taken out before the division by m - 1."""
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    block = Block(np.array([[1e100], [0.0]]), None, Frame(np.zeros(1), 1.0))
+    arguments = np.array([[0.0], [1.0]]), np.array([[[1e120]], [[1.0]]]), np.zeros(2), 1 + 1e-12, 1.0
+    U, _ = kernels.gauss_memberships(block, *arguments, full=True, rule="tempered")
+    np.testing.assert_array_equal(U, [[0, 1], [1, 0]])
+    statistics = kernels.gauss_statistics(block, *arguments, full=True, rule="tempered")
+    np.testing.assert_array_equal(statistics.share, [1, 1])
+
+
+def test_given_memberships_are_used_as_they_are():
+    block, (means, *_), _ = problem(0, 40, 3, 2, ("metric", 2.0))
+    U = np.random.RandomState(1).dirichlet(np.ones(2), 40)
+    plain = reference.gauss_statistics(block, means, None, None, True, U, "posterior")
+    metric = reference.gauss_statistics(block, means, None, None, True, U, "metric", 2.0, 1.0, 1.0)
+    for a, b in zip(plain, metric, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ..kernels import EMPTY
-from .blocks import Array, Blocks, Frame
+from .blocks import Array, Blocks, Frame, Subspace
 
 COND_MAX = 1e15  # of a covariance that the floor of its eigenvalues has passed
 _LEAST = 1e-200  # a floor where there is no variance at all
@@ -96,8 +96,23 @@ def log_determinants(factors: Array) -> Array:
     return logarithms
 
 
+def all_log_determinants(state: Any, n_features: int) -> Array:
+    """Log det of the covariances (K,) in all features, also where a :class:`Subspace` holds the rows.
+
+    Beyond the span of the rows a covariance is its last coordinate's variance in every direction.
+    """
+    beyond = n_features - state.means.shape[1]
+    determinants = log_determinants(state.factors)
+    return determinants + beyond * np.log(state.covariances[:, -1, -1]) if beyond else determinants
+
+
 def to_input_units(covariances: Array, frame: Frame) -> Array:
     """Covariances of the frame in input units."""
+    if isinstance(frame, Subspace):
+        basis = frame.basis
+        beyond = covariances[:, -1, -1][:, None, None]
+        covariances = basis.T @ covariances[:, :-1, :-1] @ basis + beyond * (np.eye(basis.shape[1]) - basis.T @ basis)
+        frame = frame.inner
     scale = np.broadcast_to(frame.scale, frame.shift.shape)
     with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
         answer: Array = covariances / scale / scale[:, None]
@@ -106,6 +121,8 @@ def to_input_units(covariances: Array, frame: Frame) -> Array:
 
 def log_units(frame: Frame) -> Array:
     """Logarithm of the scale of each feature (d,)."""
+    if isinstance(frame, Subspace):
+        frame = frame.inner
     logarithms: Array = np.log(np.broadcast_to(frame.scale, frame.shift.shape))
     return logarithms
 

@@ -25,13 +25,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from ..engine.alternating import Run
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from ..engine.covariance import (
+    all_log_determinants,
     covariances_about,
     floored,
-    log_determinants,
     log_units,
     shape_collapse,
     shape_shift,
@@ -186,10 +187,11 @@ class GathGeva(StagedClusterer):
         self.verbose = verbose
 
     def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        return make_blocks(X, weight, scaling="standard")
+        return make_blocks(X, weight, scaling="standard").in_subspace()
 
     def _resolve(self, blocks: Blocks) -> None:
-        resolve_fuzzifier(self.m, blocks.n, blocks.d, self.n_clusters)
+        resolve_fuzzifier(self.m, blocks.n, blocks.n_features, self.n_clusters)
+        self._n_features = blocks.n_features
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Components:
         V, m = self._first_stage(blocks, rng)
@@ -252,11 +254,16 @@ class GathGeva(StagedClusterer):
         frame = blocks.frame
         self.weights_ = state.weights
         self.centers_ = frame.to_input(state.means).astype(blocks.dtype)
-        self.covariances_ = to_input_units(state.covariances, frame)
         with np.errstate(over="ignore"):
             self.fuzzy_hypervolume_ = float(
-                np.exp(0.5 * log_determinants(state.factors) - log_units(frame).sum()).sum()
+                np.exp(0.5 * all_log_determinants(state, self._n_features) - log_units(frame).sum()).sum()
             )
+
+    @property
+    def covariances_(self) -> Array:
+        """Fuzzy covariances F_k (K, d, d), formed when asked for."""
+        check_is_fitted(self, "_state")
+        return to_input_units(self._state.covariances, self._frame)
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         complaints = super()._complaints(run, blocks)
@@ -277,6 +284,6 @@ class GathGeva(StagedClusterer):
 
     def _densities(self, state: Components) -> tuple[Any, ...]:
         """Means, factors, log(P_k N(v_k | v_k, F_k)), m, q."""
-        d = state.means.shape[1]
-        heights = np.log(np.maximum(state.weights, 1e-300)) - 0.5 * log_determinants(state.factors)
+        d = self._n_features
+        heights = np.log(np.maximum(state.weights, 1e-300)) - 0.5 * all_log_determinants(state, d)
         return state.means, state.factors, heights - 0.5 * d * np.log(2 * np.pi), self.m, self.covariance_exponent

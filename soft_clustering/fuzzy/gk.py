@@ -18,16 +18,19 @@ Control, 761-766.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from ..engine.alternating import Run
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
 from ..engine.covariance import (
+    all_log_determinants,
     covariances_about,
     floored,
     inverse_cholesky,
@@ -184,11 +187,12 @@ class GK(StagedClusterer):
         return self.reg_covar == 0 and self.shrinkage == 0
 
     def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        return make_blocks(X, weight, scaling="standard")
+        return make_blocks(X, weight, scaling="standard").in_subspace()
 
     def _resolve(self, blocks: Blocks) -> None:
         n = max(blocks.n, blocks.total_weight)
-        self.m_ = resolve_fuzzifier(self.m, n, blocks.d, self.n_clusters)
+        self.m_ = resolve_fuzzifier(self.m, n, blocks.n_features, self.n_clusters)
+        self._n_features = blocks.n_features
         rho = np.ones(self.n_clusters)
         if self.volumes is not None:
             rho = validate_matrix("volumes", self.volumes, (self.n_clusters,))
@@ -222,14 +226,27 @@ class GK(StagedClusterer):
         return float(objective) / unit / unit
 
     def _store(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> None:
-        frame = blocks.frame
-        self.centers_ = frame.to_input(state.means).astype(blocks.dtype)
-        self.covariances_ = to_input_units(state.covariances, frame)
+        self.centers_ = blocks.frame.to_input(state.means).astype(blocks.dtype)
+
+    @property
+    def covariances_(self) -> Array:
+        """Fuzzy covariances F_k (K, d, d), formed when asked for."""
+        check_is_fitted(self, "_state")
+        return to_input_units(self._state.covariances, self._frame)
+
+    @property
+    def norm_matrices_(self) -> Array:
+        """Norm matrices A_k (K, d, d) of determinant rho_k, formed when asked for."""
+        check_is_fitted(self, "_state")
+        state, frame = self._state, self._frame
+        norms = np.swapaxes(state.factors, 1, 2) @ state.factors
+        if isinstance(frame, Subspace):
+            # as the covariances, whose inverse is this
+            norms, frame = to_input_units(norms, replace(frame, inner=Frame(frame.inner.shift, 1.0))), frame.inner
         # Less the mean of the logarithms the determinant is the same in both coordinates.
         unit = np.exp(np.minimum(log_units(frame) - log_units(frame).mean(), 500))
-        norms = self._volumes(state)[:, None, None] * np.swapaxes(state.factors, 1, 2) @ state.factors
         with np.errstate(over="ignore"):
-            self.norm_matrices_ = norms * unit * unit[:, None]
+            return self._volumes(state)[:, None, None] * norms * unit * unit[:, None]
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         advice = "a smaller m" if self.m == "auto" else "m='auto' or a smaller m"
@@ -237,8 +254,7 @@ class GK(StagedClusterer):
 
     def _volumes(self, state: Ellipsoids) -> Array:
         """(rho_k det F_k)^(1/d), what the Mahalanobis distance of F_k is multiplied with."""
-        d = state.means.shape[1]
-        return np.exp((self._log_rho + log_determinants(state.factors)) / d)
+        return np.exp((self._log_rho + all_log_determinants(state, self._n_features)) / self._n_features)
 
     def _metric(self, state: Ellipsoids) -> tuple[Any, ...]:
         return state.means, state.factors, np.zeros(len(state.means)), self.m_, *self._volumes(state)
@@ -246,8 +262,8 @@ class GK(StagedClusterer):
 
 def _ball(blocks: Blocks) -> float:
     """det(F)^(1/d) of the covariance F of all rows, or its mean variance where it is singular."""
-    d = blocks.d
-    origin, metric = np.zeros((1, d)), np.eye(d)[None]
+    d = blocks.n_features
+    origin, metric = np.zeros((1, blocks.d)), np.eye(blocks.d)[None]
     statistics = blocks.reduce(_whole, origin, metric)
     covariance = covariances_about(statistics.first / statistics.weight, statistics)
     factors, failed = inverse_cholesky(covariance)

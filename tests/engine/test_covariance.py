@@ -1,0 +1,44 @@
+"""Fewer rows than features: the methods with covariances work in the span of the rows, with the same result."""
+
+import numpy as np
+import pytest
+
+from soft_clustering import GK, GathGeva
+from soft_clustering.engine.blocks import Blocks, Subspace
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda start: GK(2, m=1.5, init=start, max_iter=8),
+        lambda start: GK(2, m=1.5, init=start, max_iter=8, shrinkage=0.2, volumes=[1.0, 2.0]),
+        lambda start: GathGeva(2, init=start, max_iter=8),
+        lambda start: GathGeva(2, m=1.7, init=start, max_iter=8, reg_covar=1e-2),
+    ],
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_span_of_the_rows(monkeypatch, model, weighted):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 60)) * rng.uniform(0.5, 3, 60) + 5
+    X[12:, :20] += 4
+    weight = rng.uniform(0.5, 2, 24) if weighted else None
+    # between the rows and a little beyond: also new points leave the span
+    new = X[:6] + 0.1 * rng.normal(size=(6, 60))
+    start = X[[0, 20]]
+    compact = model(start).fit(X, sample_weight=weight)
+    assert isinstance(compact._frame, Subspace)
+    assert compact._state.means.shape == (2, 25)
+    monkeypatch.setattr(Blocks, "in_subspace", lambda self: self)
+    plain = model(start).fit(X, sample_weight=weight)
+    assert compact.n_iter_ == plain.n_iter_
+    np.testing.assert_allclose(compact.memberships_, plain.memberships_, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(compact.predict_memberships(new), plain.predict_memberships(new), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(compact.centers_, plain.centers_, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(compact.covariances_, plain.covariances_, rtol=0, atol=1e-9)
+    assert compact.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    if isinstance(compact, GK):
+        np.testing.assert_allclose(compact.norm_matrices_, plain.norm_matrices_, rtol=1e-7, atol=1e-8)
+    else:
+        assert compact.fuzzy_hypervolume_ == pytest.approx(plain.fuzzy_hypervolume_, rel=1e-8)

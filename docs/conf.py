@@ -23,3 +23,8 @@ napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = f"soft-clustering {release}"
+
+# scikit-learn's metadata requests refer to labels of its own documentation
+autodoc_default_options = {
+    "exclude-members": ", ".join(f"set_{method}_request" for method in ("fit", "score", "partial_fit", "bic", "aic"))
+}

@@ -174,7 +174,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
         Returns
         -------
-        memberships : ndarray of shape (n_samples, n_clusters_)
+        memberships : ndarray of shape (n_samples, n_clusters)
         """
         return self._new_blocks(X).map_rows(self._memberships, self._state)
 

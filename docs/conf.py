@@ -8,7 +8,7 @@ project_copyright = "2026, The soft-clustering developers"
 release = installed_version("soft-clustering")
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx.ext.viewcode"]
 exclude_patterns = ["_build"]
 # single backquotes in docstrings are code
 default_role = "literal"
@@ -18,8 +18,12 @@ myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
-napoleon_google_docstring = False
-napoleon_use_rtype = False
+numpydoc_show_class_members = False
 
 html_theme = "furo"
 html_title = f"soft-clustering {release}"
+
+# scikit-learn's metadata requests refer to labels of its own documentation
+autodoc_default_options = {
+    "exclude-members": ", ".join(f"set_{method}_request" for method in ("fit", "score", "partial_fit", "bic", "aic"))
+}

@@ -46,7 +46,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
     Attributes
     ----------
-    memberships_ : ndarray of shape (n_samples, n_clusters_)
+    memberships_ : ndarray of shape (n_samples, n_clusters)
         Finite and non-negative.
     labels_ : ndarray of shape (n_samples,)
         The cluster of largest membership, -1 where a row is all zero.
@@ -99,7 +99,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        cover : ndarray of shape (n_samples, n_clusters_), bool
+        cover : ndarray of shape (n_samples, n_clusters), bool
         """
         check_is_fitted(self, "memberships_")
         memberships = self.memberships_
@@ -149,7 +149,7 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Returns
         -------
-        memberships : ndarray of shape (n_samples, n_clusters_)
+        memberships : ndarray of shape (n_samples, n_clusters)
         """
         raise NotImplementedError
 
@@ -177,7 +177,7 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Returns
         -------
-        memberships : ndarray of shape (n_samples, n_clusters_)
+        memberships : ndarray of shape (n_samples, n_clusters)
         """
         return self.predict_memberships(X)
 
@@ -190,7 +190,7 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Returns
         -------
-        memberships : ndarray of shape (n_samples, n_clusters_)
+        memberships : ndarray of shape (n_samples, n_clusters)
         """
         return self.predict_memberships(X)
 

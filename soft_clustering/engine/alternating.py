@@ -181,7 +181,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
         Returns
         -------
-        memberships : ndarray of shape (n_samples, n_clusters_)
+        memberships : ndarray of shape (n_samples, n_clusters)
         """
         return self._map_memberships(self._new_blocks(X), self._state)
 

@@ -80,7 +80,8 @@ class FCM(AlternatingClusterer):
     batch_size : int or None, default=None
         None: every pass uses all rows. An int: ``fit`` solves a first batch, then runs epochs of random batches of so
         many rows, each batch moving the centres by a streaming weighted mean [4]_ that forgets all but the last two
-        epochs; ``max_iter`` then counts epochs, and ``n_init`` the starts on the first batch.
+        epochs; ``max_iter`` then counts epochs, ``n_init`` the starts on the first batch, and a relative change of
+        the objective by at most ``tol`` is convergence, too.
     init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
         Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
     n_init : int, default=5
@@ -190,7 +191,11 @@ class FCM(AlternatingClusterer):
         self.m_ = resolve_fuzzifier(self.m, n, blocks.n_features, self.n_clusters)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        return starting_centers(blocks, self.init, self.n_clusters, rng)
+        V = starting_centers(blocks, self.init, self.n_clusters, rng)
+        if self.m_ > 3 and isinstance(self.init, str):
+            # A centre on a row has u = 1 there, which for a large m outweighs all other rows: step off the seeds.
+            V = new_centers(V, blocks.reduce(center_statistics, V, "fcm", 2.0))
+        return V
 
     def _statistics(self, block: Block, V: Array) -> CenterStatistics:
         return center_statistics(block, V, "fcm", self.m_)
@@ -233,7 +238,9 @@ class FCM(AlternatingClusterer):
             if self.verbose > 1:
                 shown = self._objective_in_input_units(objective, blocks.frame)
                 print(f"FCM epoch {run.n_iter}: objective {shown:.8g}, change {run.residual:.3g}")
-            if run.residual <= self.tol:
+            # Random batches never come quite to rest: what counts then is that the objective does.
+            settled = len(run.history) > 1 and abs(run.history[-2] - objective) <= self.tol * objective
+            if run.residual <= self.tol or settled:
                 run.converged = True
                 return
 

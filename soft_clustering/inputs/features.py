@@ -25,7 +25,7 @@ def _naming(name: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        if name in str(error):
+        if name in str(error) or name.replace("_", " ") in str(error).lower():
             raise
         raise type(error)(f"{name} must be numeric: {error}") from error
 

@@ -182,6 +182,8 @@ cdef class Prototypes:
             self.c.Vt = &vt[0, 0]
             self.c.norm = &norm[0]
         else:
+            if rows.c.is_float:
+                V = np.clip(V, -1e15, 1e15)  # as the rows
             self.keep = V = np.ascontiguousarray(V, dtype=rows.dtype)
             if rows.c.is_float:
                 v32 = V

@@ -175,17 +175,21 @@ static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t co
             NAME(dots)(W, K, T, jn, total + j0, d);
             continue;
         }
-        for (int64_t k = 0; k < K; k++) {
-            ALIGNED double part[STRIP];
-            const double most = tile_max(t->D + k * TILE);
-            if (most == 0)
-                continue;
-            for (int r = 0; r < TILE; r++)
-                W[r] = (REAL)(t->D[k * TILE + r] / most);
-            memset(part, 0, sizeof(double) * (size_t)jn);
-            NAME(dots)(W, 1, T, jn, part, jn);
-            for (int64_t j = 0; j < jn; j++)
-                total[k * d + j0 + j] += most * part[j];
+        for (int64_t k = 0; k < K; k += 4) {
+            const int64_t kn = K - k < 4 ? K - k : 4;
+            ALIGNED double part[4 * STRIP];
+            double most[4];
+            for (int64_t i = 0; i < kn; i++) {
+                most[i] = tile_max(t->D + (k + i) * TILE);
+                const double unit = most[i] > 0 ? 1 / most[i] : 0;
+                for (int r = 0; r < TILE; r++)
+                    W[i * TILE + r] = (REAL)(t->D[(k + i) * TILE + r] * unit);
+            }
+            memset(part, 0, sizeof(double) * (size_t)(kn * jn));
+            NAME(dots)(W, kn, T, jn, part, jn);
+            for (int64_t i = 0; i < kn; i++)
+                for (int64_t j = 0; j < jn; j++)
+                    total[(k + i) * d + j0 + j] += most[i] * part[i * jn + j];
         }
     }
 }

@@ -45,7 +45,7 @@ def check_fit_returns_self(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_shapes(estimator: BaseSoftClusterer) -> None:
-    """memberships_ is a float array (n_samples, n_clusters_), labels_ an integer array (n_samples,)."""
+    """memberships_ is a float array (n_samples, n_clusters), labels_ an integer array (n_samples,)."""
     model, sample = fitted(estimator)
     for name in FITTED:
         require(hasattr(model, name), f"fit did not set {name}.")

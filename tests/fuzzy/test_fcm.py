@@ -163,6 +163,15 @@ def test_largest_fuzzifier_has_a_finite_result():
     assert 0 < model.objective_ <= 3.0 ** (1 - 456) * IRIS.var(axis=0).sum() * 150
 
 
+@pytest.mark.parametrize("m", [5.0, 20.0, 50.0])
+def test_large_fuzzifier_leaves_its_seeds(m):
+    """A seed is a row, and u^m of that row is 1 against (1 / K)^m of all others: still no optimum."""
+    model = FCM(3, m=m, random_state=0).fit(IRIS)
+    beside = FCM(3, m=m, init=START + 0.05).fit(IRIS)
+    assert beside.n_iter_ > 5
+    assert model.objective_ <= beside.objective_ * (1 + 1e-6)
+
+
 def test_fuzzifier_near_one_is_lloyd():
     kmeans = KMeans(3, init=START, n_init=1, tol=0, algorithm="lloyd").fit(IRIS)
     model = FCM(3, m=1.001, init=START).fit(IRIS)

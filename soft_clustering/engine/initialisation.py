@@ -9,7 +9,7 @@ import numpy as np
 from .. import kernels
 from ..inputs.features import validate_matrix
 from ..kernels import reference
-from .blocks import Array, Blocks
+from .blocks import Array, Blocks, Subspace
 
 
 def starting_centers(blocks: Blocks, init: Any, K: int, rng: np.random.RandomState) -> Array:
@@ -23,8 +23,14 @@ def starting_centers(blocks: Blocks, init: Any, K: int, rng: np.random.RandomSta
             return _mean(blocks)
         seeding = kmeans_plusplus if init == "k-means++" else random_rows
         return seeding(blocks.local(rng), K, rng)
-    centers = init(blocks.local(rng).joined().X, K, rng) if callable(init) else init
-    return blocks.frame.from_input(validate_matrix("init", centers, (K, blocks.d)))
+    centers = init(_input_rows(blocks.local(rng)), K, rng) if callable(init) else init
+    return blocks.frame.from_input(validate_matrix("init", centers, (K, blocks.n_features)))
+
+
+def _input_rows(blocks: Blocks) -> Any:
+    """The rows as they came."""
+    X = blocks.joined().X
+    return blocks.frame.to_input(X) if isinstance(blocks.frame, Subspace) else X
 
 
 def _mean(blocks: Blocks) -> Array:

@@ -42,3 +42,10 @@ def test_span_of_the_rows(monkeypatch, model, weighted):
         np.testing.assert_allclose(compact.norm_matrices_, plain.norm_matrices_, rtol=1e-7, atol=1e-8)
     else:
         assert compact.fuzzy_hypervolume_ == pytest.approx(plain.fuzzy_hypervolume_, rel=1e-8)
+
+
+def test_callable_init_gets_the_rows_as_they_came():
+    X = np.random.default_rng(0).normal(size=(10, 30)) + 3
+    seen = []
+    GK(2, init=lambda rows, K, rng: seen.append(rows) or rows[:K]).fit(X)
+    np.testing.assert_allclose(seen[0], X, rtol=0, atol=1e-12)

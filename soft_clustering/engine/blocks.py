@@ -162,10 +162,12 @@ class Blocks:
         """
         if self.d <= self.n + 1 or self.is_sparse:
             return self
-        Z = np.concatenate([self.frame.from_input(block.X) for block in self.blocks])
-        basis = np.linalg.qr(Z.T)[0].T
+        whole = Blocks([self.joined()], self.mean_variance, self.kept)
+        basis = np.linalg.qr(self.frame.from_input(whole.blocks[0].X).T)[0].T
         frame = Subspace(np.zeros(len(basis) + 1), 1.0, self.frame, np.ascontiguousarray(basis))
-        return self.in_frame(frame, self.mean_variance)
+        projected = whole.in_frame(frame, self.mean_variance)
+        projected.blocks[0].order = whole.blocks[0].order  # the same draws as in all features
+        return projected
 
     def first_row(self) -> Array:
         """The first row in input units."""

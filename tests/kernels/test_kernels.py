@@ -154,7 +154,7 @@ def test_gauss_statistics_by_definition(full, given_memberships):
     R, rows = reference.posteriors(D)
     if given_memberships:
         R, rows = rng.dirichlet(np.ones(2), 40), np.zeros(40)
-        found = reference.gauss_statistics(block, means, None, None, full, R)
+        found = reference.gauss_statistics(block, means, None, None, full, R, "posterior")
     else:
         found = reference.gauss_statistics(block, means, factors, constants, full, None, "posterior")
     weight, first, second = np.zeros(2), np.zeros((2, 3)), np.zeros((2, 3, 3))

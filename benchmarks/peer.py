@@ -43,8 +43,13 @@ class PeerProcess:
     """Run snippets in the peer's environment: ``run(code)`` gives (seconds, value of ``answer``)."""
 
     def __init__(self, folder: str | None = None) -> None:
-        command = [peer_python(folder), "-c", _SERVER]
+        # -I: neither this folder nor PYTHONPATH, or it would import us
+        command = [peer_python(folder), "-I", "-c", _SERVER]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        version = "from importlib.metadata import version\nanswer = version('soft-clustering')"
+        assert self.run(version)[1] == REQUIREMENT.partition("==")[2]
+        self.run("import soft_clustering\nanswer = hasattr(soft_clustering, '_registry')")
+        assert self.run("answer = hasattr(soft_clustering, '_registry')")[1] is False
 
     def run(self, code: str) -> tuple[float, object]:
         """Time one snippet."""

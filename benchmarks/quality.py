@@ -24,6 +24,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     sets = offline_sets()
     models = {row.name: getattr(soft_clustering, row.name) for row in REGISTRY}
+    models["SCM (finds K)"] = lambda n_clusters, **kw: soft_clustering.SCM(**kw)
     models["FCM m=2"] = lambda **kw: soft_clustering.FCM(m=2.0, **kw)
     models["KMeans (scikit-learn)"] = lambda **kw: KMeans(n_init=10, **kw)
     print("| model | mean | spread | " + " | ".join(sets) + " |")

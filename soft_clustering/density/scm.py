@@ -73,7 +73,7 @@ class SCM(InductiveSoftClusterer):
 
     Attributes
     ----------
-    memberships_ : ndarray of shape (n_samples, n_clusters_)
+    memberships_ : ndarray of shape (n_samples, n_clusters)
         exp(-4 |z - z_k|^2 / radius^2), normalised to rows that sum to 1.
     labels_ : ndarray of shape (n_samples,)
         Cluster of largest membership.
@@ -212,7 +212,7 @@ class SCM(InductiveSoftClusterer):
 
         Returns
         -------
-        memberships : ndarray of shape (n_samples, n_clusters_)
+        memberships : ndarray of shape (n_samples, n_clusters)
         """
         check_is_fitted(self, "_state")
         return make_blocks(self._validate_rows(X, reset=False), None, self._frame).map_rows(self._memberships)

@@ -36,19 +36,21 @@ def inverse_cholesky(covariances: Array) -> tuple[Array, int | None]:
     for k, covariance in enumerate(covariances):
         lower, failed = lapack.dpotrf(covariance, lower=1, clean=1)
         # A diagonal entry that is not a positive normal number cannot be inverted safely.
-        if failed or not np.all(np.diag(lower) > 1e-290):
+        if failed or not lower.diagonal().min() > 1e-290:
             return factors, k
-        factors[k], _ = lapack.dtrtri(lower, lower=1)
+        factors[k] = lapack.dtrtri(lower, lower=1)[0]
     return factors, None
 
 
-def sound_factor(covariance: Array) -> Array | None:
-    """The inverse Cholesky factor of a covariance (d, d), None where its condition number is beyond ``COND_MAX``."""
-    factors, failed = inverse_cholesky(covariance[None])
+def sound_factors(covariances: Array) -> Array | None:
+    """Inverse Cholesky factors (K, d, d), None where a condition number is beyond ``COND_MAX``."""
+    factors, failed = inverse_cholesky(covariances)
+    if failed is not None:
+        return None
     with np.errstate(over="ignore"):
         # The product of the norms is at least the condition number.
-        sound = failed is None and np.linalg.norm(covariance) * np.linalg.norm(factors[0]) ** 2 <= COND_MAX
-    return factors[0] if sound else None
+        squares, inverse = (np.einsum("kij,kij->k", A, A) for A in (covariances, factors))
+        return factors if (np.sqrt(squares) * inverse).max() <= COND_MAX else None
 
 
 def floored(covariance: Array) -> tuple[Array, Array]:
@@ -60,9 +62,9 @@ def floored(covariance: Array) -> tuple[Array, Array]:
     >>> bool(np.linalg.eigvalsh(covariance)[0] > 0), bool(np.isfinite(factor).all())
     (True, True)
     """
-    factor = sound_factor(covariance)
-    if factor is not None:
-        return covariance, factor
+    factors = sound_factors(covariance[None])
+    if factors is not None:
+        return covariance, factors[0]
     values, vectors = np.linalg.eigh(covariance)
     values = np.maximum(values, max(values[-1] / COND_MAX, _LEAST))
     # F = (Q S)(Q S)^T: the factor by QR, as a Cholesky step might fail again.

@@ -36,7 +36,7 @@ from ..engine.covariance import (
     log_units,
     shape_collapse,
     shape_shift,
-    sound_factor,
+    sound_factors,
     to_input_units,
 )
 from ..kernels import EMPTY, TemperedStatistics, center_memberships, gauss_memberships, gauss_statistics
@@ -228,13 +228,16 @@ class GathGeva(StagedClusterer):
         """Covariances with ridges, their inverse factors, and the ridges: times ten until there is a factor."""
         ball = np.eye(covariances.shape[1])
         ridges = np.full(len(covariances), float(self.reg_covar))
+        sound = sound_factors(covariances + self.reg_covar * ball)
+        if sound is not None:
+            return covariances + self.reg_covar * ball, sound, ridges
         covariances, factors = covariances.copy(), np.empty_like(covariances)
         for k, covariance in enumerate(covariances.copy()):
             for _ in range(1 + _MORE_RIDGE):
                 covariances[k] = covariance + ridges[k] * ball
-                factor = sound_factor(covariances[k])
-                if factor is not None:
-                    factors[k] = factor
+                sound = sound_factors(covariances[k : k + 1])
+                if sound is not None:
+                    factors[k] = sound[0]
                     break
                 ridges[k] = max(10 * ridges[k], _LEAST_RIDGE)
             else:

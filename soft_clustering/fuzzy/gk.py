@@ -38,6 +38,7 @@ from ..engine.covariance import (
     log_units,
     shape_collapse,
     shape_shift,
+    sound_factors,
     to_input_units,
 )
 from ..inputs.features import validate_matrix
@@ -215,8 +216,11 @@ class GK(StagedClusterer):
         ball = np.eye(blocks.d)
         covariances = (1 - self.shrinkage) * covariances_about(shift, statistics)
         covariances += (self.shrinkage * self._ball + self.reg_covar) * ball
-        pairs = [floored(covariance) for covariance in covariances]
-        return Ellipsoids(state.means + shift, np.stack([F for F, _ in pairs]), np.stack([L for _, L in pairs]))
+        factors = sound_factors(covariances)
+        if factors is None:
+            pairs = [floored(covariance) for covariance in covariances]
+            covariances, factors = np.stack([F for F, _ in pairs]), np.stack([L for _, L in pairs])
+        return Ellipsoids(state.means + shift, covariances, factors)
 
     def _memberships(self, block: Block, state: Ellipsoids) -> NDArray[Any]:
         return gauss_memberships(block, *self._metric(state), full=True, rule="metric")[0]

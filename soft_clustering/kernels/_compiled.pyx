@@ -411,16 +411,27 @@ def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[
     job.results = &parts[0, 0]
     start(&job, chunks, threads)
     sum_of_chunks(parts)
-    objective, weight, first, second, mean_weight, mean_first, share = np.split(
-        results[0], np.cumsum([1, K, K * d, K * wide, K, K * d])
-    )
+    flat = results[0]
+    weight, first = flat[1 : 1 + K], flat[1 + K : 1 + K + K * d].reshape(K, d)
+    second = flat[1 + K + K * d : 1 + K + K * d + K * wide].reshape(K, d, wide // d)
     if full:
-        second = np.tril(second.reshape(K, d, d))
-        second = second + np.tril(second, -1).transpose(0, 2, 1)
+        mirror(second)
     else:
-        second = second.reshape(K, d)
-    answer = weight, first.reshape(K, d), second, float(objective[0])
-    return answer if rule != "tempered" else (*answer, mean_weight, mean_first.reshape(K, d), share)
+        second = second[:, :, 0]
+    answer = weight, first, second, parts[0, 0]
+    if rule != "tempered":
+        return answer
+    more = flat[1 + K + K * d + K * wide :]
+    return *answer, more[:K], more[K : K + K * d].reshape(K, d), more[K + K * d :]
+
+
+cdef mirror(double[:, :, ::1] matrices):
+    """Copy the lower triangles to the upper ones."""
+    cdef int64_t k, i, j
+    for k in range(matrices.shape[0]):
+        for i in range(matrices.shape[1]):
+            for j in range(i):
+                matrices[k, j, i] = matrices[k, i, j]
 
 
 def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, bint full,

@@ -326,7 +326,15 @@ def auto_radius(blocks: Blocks, rng: np.random.RandomState) -> float:
     if block.n > _PAIRED:
         indices, weight = draw_strata(block, _PAIRED, rng), np.ones(block.n)
     weight = weight[indices] / weight[indices].max()
-    distance = pdist(block.take(indices)) / 2
+    distance = pdist(block.take(indices), "sqeuclidean")
+    if weight.min() == weight.max():
+        apart = distance[distance > 0] if (distance == 0).any() else distance
+        if len(apart) == 0:
+            return 1.0
+        # The mean of the two in the middle, which are one where their number is odd; a partition, not a sort.
+        middle = [(len(apart) - 1) // 2, len(apart) // 2]
+        return _RADIUS / 2 * float(np.sqrt(np.partition(apart, middle)[middle]).mean())
+    distance = np.sqrt(distance) / 2
     i, j = np.triu_indices(len(indices), 1)
     mass = np.where(distance > 0, weight[i] * weight[j], 0)
     order = np.argsort(distance)

@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import InductiveSoftClusterer
@@ -41,6 +43,17 @@ State = Any
 _CHEAP_PASS = 10_000
 _PLAIN_STEPS = 12
 _SLOW = 0.1  # centres that move by more than this are not yet near any optimum
+
+
+# Constraints of the parameters that every engine estimator has, in scikit-learn's terms.
+PARAMETERS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
 
 
 @dataclass

@@ -30,7 +30,16 @@ from scipy.spatial.distance import pdist
 from scipy.special import entr, logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import AlternatingClusterer, Run, Starts, alternate, center_shift, collapse, new_centers
+from ..engine.alternating import (
+    PARAMETERS,
+    AlternatingClusterer,
+    Run,
+    Starts,
+    alternate,
+    center_shift,
+    collapse,
+    new_centers,
+)
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from ..engine.initialisation import starting_centers
 from ..kernels import (
@@ -184,20 +193,14 @@ class ENTROPYFCM(AlternatingClusterer):
     """
 
     _accepts_sparse: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "entropy_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "solver": [StrOptions({"alternating", "path"})],
         "scaling": [StrOptions({"minmax"}), None],
         "learn_weights": ["boolean"],
         "n_path_steps": [Interval(Integral, 2, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "accelerate": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

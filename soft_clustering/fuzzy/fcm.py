@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import AlternatingClusterer, Run, Starts, center_shift, collapse, new_centers
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, center_shift, collapse, new_centers
 from ..engine.blocks import Array, Block, Blocks, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.threads import single_threaded_blas
@@ -147,17 +147,11 @@ class FCM(AlternatingClusterer):
     """
 
     _accepts_sparse: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "batch_size": [None, Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "accelerate": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

@@ -19,7 +19,7 @@ normal distributions. Pattern Recognition Letters 9(2), 77-86.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..engine.alternating import Run
+from ..engine.alternating import PARAMETERS, Run
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from ..engine.covariance import (
     all_log_determinants,
@@ -148,17 +148,11 @@ class GathGeva(StagedClusterer):
     _objective_sense = "max"
     _monotone = property(lambda self: False)
     _residual = staticmethod(shape_shift)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [Interval(Real, 1, None, closed="neither")],
         "covariance_exponent": [Interval(Real, 0, None, closed="neither")],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"fcm"}), callable, "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

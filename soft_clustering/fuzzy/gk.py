@@ -19,7 +19,7 @@ Control, 761-766.
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..engine.alternating import Run
+from ..engine.alternating import PARAMETERS, Run
 from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
 from ..engine.covariance import (
     all_log_determinants,
@@ -142,18 +142,12 @@ class GK(StagedClusterer):
     """
 
     _residual = staticmethod(shape_shift)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "volumes": [None, "array-like"],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "shrinkage": [Interval(Real, 0, 1, closed="both")],
         "init": [StrOptions({"fcm"}), callable, "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..base import MembershipKind
-from ..engine.alternating import Run, Starts, alternate, new_centers
+from ..engine.alternating import PARAMETERS, Run, Starts, alternate, new_centers
 from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix
 from ..kernels import EMPTY, CenterStatistics, Scatter, center_memberships, center_statistics
@@ -129,8 +129,7 @@ class PCM(StagedClusterer):
 
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
     _accepts_sparse: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [Interval(Real, 1, 500, closed="right")],  # (1/2)^m must not underflow
         "typicality": [StrOptions({"exponential", "rational"})],
         "bandwidth": [StrOptions({"auto"}), "array-like"],
@@ -138,12 +137,7 @@ class PCM(StagedClusterer):
         "n_refine": [Interval(Integral, 0, None, closed="left")],
         "alpha_cut": [Interval(Real, 0, 1, closed="neither")],
         "init": [StrOptions({"fcm"}), callable, "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "accelerate": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

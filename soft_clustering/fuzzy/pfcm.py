@@ -22,14 +22,14 @@ Fuzzy Systems 13(4), 517-530.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import Run, collapse, new_centers
+from ..engine.alternating import PARAMETERS, Run, collapse, new_centers
 from ..engine.blocks import Array, Block, Blocks
 from ..kernels import CenterStatistics, center_memberships, center_statistics
 from .possibilistic import bandwidth_to_input, distinct, fuzzy_bandwidths
@@ -128,20 +128,14 @@ class PFCM(StagedClusterer):
 
     _accepts_sparse: ClassVar[bool] = True
     _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "typicalities_")
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "membership_weight": [Interval(Real, 0, 1e100, closed="both")],
         "typicality_weight": [Interval(Real, 0, 1e100, closed="both")],
         "typicality_exponent": [Interval(Real, 1, 500, closed="right")],  # (1/2)^e must not underflow
         "bandwidth_scale": [Interval(Real, 0, None, closed="neither")],
         "init": [StrOptions({"fcm"}), callable, "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "accelerate": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

@@ -18,7 +18,7 @@ of the Royal Statistical Society B 39(1), 1-38.
 from __future__ import annotations
 
 from functools import reduce
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..engine.alternating import AlternatingClusterer, Run, likelihood_change
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, likelihood_change
 from ..engine.blocks import Array, Block, Blocks, Frame
 from ..engine.covariance import inverse_cholesky
 from ..inputs.features import validate_matrix
@@ -131,20 +131,14 @@ class GMM(AlternatingClusterer):
 
     _objective_sense = "max"
     _residual = staticmethod(likelihood_change)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "covariance_type": [StrOptions({"full", "tied", "diag", "spherical"})],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "weights_init": [None, "array-like"],
         "means_init": [None, "array-like"],
         "precisions_init": [None, "array-like"],
         "init": [StrOptions({"kmeans", "k-means++", "random", "random_from_data"}), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "accelerate": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(

@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from offline_sets import offline_sets
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import (
     load_breast_cancer,
-    load_digits,
     load_iris,
-    load_wine,
     make_blobs,
-    make_circles,
-    make_moons,
 )
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
@@ -463,32 +460,15 @@ def test_verbose_prints_a_line_per_centre(capsys):
 # Quality --------------------------------------------------------------------------------------------------------------
 
 
-def offline_sets():
-    for name, load in (
-        ("iris", load_iris),
-        ("wine", load_wine),
-        ("digits", load_digits),
-        ("breast_cancer", load_breast_cancer),
-    ):
-        yield name, load(return_X_y=True)
-    yield "blobs", make_blobs(1000, 2, centers=5, random_state=42)
-    yield "moons", make_moons(1000, noise=0.05, random_state=42)
-    yield "circles", make_circles(1000, factor=0.5, noise=0.05, random_state=42)
-    X, y = make_blobs(1500, 2, centers=4, random_state=42)
-    yield "anisotropic", (X @ [[0.6, -0.6], [-0.4, 0.8]], y)
-    yield "varied", make_blobs(1500, 2, centers=4, cluster_std=[1, 2.5, 0.5, 3], random_state=42)
-    yield "high-dim", make_blobs(3000, 100, centers=10, random_state=42)
-
-
 def test_agreement_with_the_classes_of_ten_sets():
     # clusters found, agreement
     expected = {
         **{"iris": (3, 0.745), "wine": (5, 0.537), "digits": (10, 0.581), "breast_cancer": (2, 0.792)},
-        **{"blobs": (4, 0.779), "moons": (6, 0.324), "circles": (8, 0.107), "anisotropic": (4, 0.840)},
-        **{"varied": (4, 0.802), "high-dim": (10, 1.0)},
+        **{"blobs": (4, 0.779), "moons": (6, 0.324), "circles": (8, 0.107), "anisotropic_blobs": (4, 0.840)},
+        **{"varied_blobs": (4, 0.802), "high_dimensional_blobs": (10, 1.0)},
     }
     found = {}
-    for name, (X, y) in offline_sets():
+    for name, (X, y) in offline_sets().items():
         model = SCM(random_state=0).fit(X)
         found[name] = adjusted_rand_score(y, model.labels_)
         assert model.n_clusters_ == expected[name][0], name

@@ -1,13 +1,12 @@
 """Gustafson-Kessel: published facts, the updates by loops, equivariance, safeguards."""
 
-import importlib.util
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from offline_sets import offline_sets
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning
@@ -25,14 +24,6 @@ from soft_clustering.kernels import gauss_statistics
 IRIS = load_iris().data
 START = IRIS[[0, 60, 120]] + 0.01  # on no row
 property_test = settings(max_examples=25, deadline=None, derandomize=True)
-
-
-def offline_sets():
-    path = Path(__file__).parents[2] / "benchmarks" / "offline_sets.py"
-    spec = importlib.util.spec_from_file_location("offline_sets", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.offline_sets()
 
 
 SETS = offline_sets()

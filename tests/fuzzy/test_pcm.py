@@ -1,13 +1,12 @@
 """Possibilistic c-means: published values, definitions by loops, invariances, degenerate data."""
 
-import runpy
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from offline_sets import offline_sets
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_blobs
@@ -146,7 +145,7 @@ TABLE = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("typicality, scale, mean", TABLE)
 def test_agreement_with_the_classes_of_ten_sets(typicality, scale, mean):
-    sets = runpy.run_path(Path(__file__).parents[2] / "benchmarks" / "offline_sets.py")["offline_sets"]()
+    sets = offline_sets()
     found = []
     for (name, (X, y)), expected in zip(sets.items(), TABLE[typicality, scale, mean], strict=True):
         model = PCM(len(np.unique(y)), typicality=typicality, bandwidth_scale=scale, random_state=0).fit(X)

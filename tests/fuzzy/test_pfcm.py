@@ -1,13 +1,12 @@
 """Possibilistic fuzzy c-means: published values, limits, definitions by loops, invariances, degenerate data."""
 
-import runpy
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from offline_sets import offline_sets
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris, make_blobs
@@ -151,7 +150,7 @@ TABLE = [0.771, 0.375, 0.682, 0.556, 0.952, 0.253, -0.001, 0.940, 0.904, 1]
 
 
 def test_agreement_with_the_classes_of_ten_sets():
-    sets = runpy.run_path(Path(__file__).parents[2] / "benchmarks" / "offline_sets.py")["offline_sets"]()
+    sets = offline_sets()
     found = []
     for (name, (X, y)), expected in zip(sets.items(), TABLE, strict=True):
         model = PFCM(len(np.unique(y)), random_state=0).fit(X)

@@ -231,11 +231,6 @@ def posteriors(D: Array) -> tuple[Array, Array]:
     return R / s, (top + np.log(s))[:, 0]
 
 
-def posterior_rule(D: Array) -> tuple[Array, Array]:
-    """Posteriors and log likelihoods."""
-    return posteriors(D)
-
-
 def tempered_rule(D: Array, m: float, exponent: float) -> tuple[Array, Array]:
     """Memberships softmax(D / (m - 1)) and the log likelihoods of the mixture; the exponent is for the moments."""
     with np.errstate(over="ignore"):  # for m near 1
@@ -249,7 +244,7 @@ def metric_rule(D: Array, m: float, *volumes: float) -> tuple[Array, Array]:
 
 
 GAUSS_RULES: dict[str, Callable[..., tuple[Array, Array]]] = {
-    "posterior": posterior_rule,
+    "posterior": posteriors,
     "tempered": tempered_rule,
     "metric": metric_rule,
 }

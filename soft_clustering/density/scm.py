@@ -35,7 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import InductiveSoftClusterer
 from ..engine.blocks import Array, Block, Blocks, make_blocks
 from ..inputs.features import check_enough_samples, is_dask, validate_features, validate_weights
-from ..kernels import center_memberships, center_rows, reference
+from ..kernels import center_memberships, center_rows, pair_bumps, pair_median, reference
 
 _GROUP = 256  # reference rows at a time
 _PAIRED = 2000  # rows whose pairwise distances give the radius
@@ -192,7 +192,7 @@ class SCM(InductiveSoftClusterer):
         rows = everything.blocks[0]
 
         self.radius_ = clip_radius(auto_radius(blocks, rng) if self.radius == "auto" else float(self.radius))
-        self.potentials_ = self._potentials(rows, blocks, rng)
+        self.potentials_ = self._potentials(rows, weight, blocks, rng)
         self.center_indices_, self.center_potentials_, complaint = self._peaks(rows, weight)
 
         self._state, self._frame = rows.take(self.center_indices_), frame
@@ -240,8 +240,11 @@ class SCM(InductiveSoftClusterer):
         """softmax(-4 |z - z_k|^2 / radius^2): never 0 / 0, however far a row is."""
         return center_memberships(block, self._state, "entropy", self.radius_**2, *np.zeros(len(self._state)))
 
-    def _potentials(self, rows: Block, blocks: Blocks, rng: np.random.RandomState) -> Array:
+    def _potentials(self, rows: Block, weight: Array | None, blocks: Blocks, rng: np.random.RandomState) -> Array:
         """The potential of all rows, from those of positive weight or a sample of them."""
+        if rows.n <= self.max_samples:
+            everything = rows.take(slice(None))
+            return pair_bumps(everything, self.radius_**-2, np.ones(rows.n) if weight is None else weight)
         sample = blocks.blocks[0]
         weight = np.ones(sample.n) if sample.weight is None else sample.weight
         indices = np.arange(sample.n)
@@ -326,15 +329,10 @@ def auto_radius(blocks: Blocks, rng: np.random.RandomState) -> float:
     if block.n > _PAIRED:
         indices, weight = draw_strata(block, _PAIRED, rng), np.ones(block.n)
     weight = weight[indices] / weight[indices].max()
-    distance = pdist(block.take(indices), "sqeuclidean")
     if weight.min() == weight.max():
-        apart = distance[distance > 0] if (distance == 0).any() else distance
-        if len(apart) == 0:
-            return 1.0
-        # The mean of the two in the middle, which are one where their number is odd; a partition, not a sort.
-        middle = [(len(apart) - 1) // 2, len(apart) // 2]
-        return _RADIUS / 2 * float(np.sqrt(np.partition(apart, middle)[middle]).mean())
-    distance = np.sqrt(distance) / 2
+        median = pair_median(block.take(indices))
+        return 1.0 if np.isnan(median) else _RADIUS / 2 * median
+    distance = pdist(block.take(indices)) / 2
     i, j = np.triu_indices(len(indices), 1)
     mass = np.where(distance > 0, weight[i] * weight[j], 0)
     order = np.argsort(distance)

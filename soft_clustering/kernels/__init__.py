@@ -55,6 +55,8 @@ if compiled is not None and source_hash() not in (None, compiled.source_hash):
 
 _ONE_THREAD: ContextVar[bool] = ContextVar("one_thread", default=False)
 EMPTY = reference.EMPTY
+_FEW = 256  # rows whose pairs are sorted rather than bracketed
+_SAMPLED = 16384  # pairs that bracket the median
 
 
 class CenterStatistics(NamedTuple):
@@ -126,11 +128,21 @@ def _grid(block: Block, K: int, width: int) -> tuple[int, int]:
 
     At most 64 chunks of at least 256 rows, fewer where a chunk's result is large (32 MB for all of them).
     """
-    work = block.n * block.d * K
     chunks = max(1, min(64, block.n // 256, max(4, (1 << 22) // max(width, 1))))
+    return chunks, _threads(block.n * block.d * K, chunks)
+
+
+def _pair_grid(Z: NDArray[np.float64]) -> tuple[int, int]:
+    """The same for all pairs of rows; more chunks, as their work grows along the rows."""
+    n, d = Z.shape
+    chunks = min(64, -(-n // 64))
+    return chunks, _threads(n * d * n // 2, chunks)
+
+
+def _threads(work: int, chunks: int) -> int:
     if work < 100_000 or chunks == 1 or _ONE_THREAD.get():
-        return chunks, 1
-    return chunks, min(compiled.max_threads(), _usable_cores(), chunks)
+        return 1
+    return min(compiled.max_threads(), _usable_cores(), chunks)
 
 
 @contextmanager
@@ -187,6 +199,40 @@ def center_rows(block: Block, V: NDArray[np.float64], rule: str, *parameters: fl
     out = np.zeros(block.n)
     compiled.center_rows(block.rows, V, rule, np.array(parameters), out, *_grid(block, len(V), 0))
     return out
+
+
+def pair_bumps(Z: NDArray[np.float64], alpha: float, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each row (n,): sum_j weight_j exp(-alpha |z_i - z_j|^2), each distance computed once."""
+    if compiled is None:
+        return reference.pair_bumps(Z, alpha, weight)
+    return compiled.pair_bumps(Z, np.concatenate([[alpha], weight]), *_pair_grid(Z))
+
+
+def pair_median(Z: NDArray[np.float64]) -> float:
+    """Median distance between two rows that are not equal; nan where all are equal.
+
+    A sample of the pairs brackets the median; one pass over all of them then counts those below the bracket and keeps
+    those inside, among which it is found. Exact, whatever the sample; without a bracket that holds, all are sorted.
+    """
+    n = len(Z)
+    if compiled is None or n < _FEW:
+        return reference.pair_median(Z)
+    rng = np.random.RandomState(0)
+    first, step = rng.randint(n, size=_SAMPLED), rng.randint(1, n, size=_SAMPLED)
+    difference = Z[first] - Z[(first + step) % n]
+    sample = np.einsum("ij,ij->i", difference, difference)
+    sample = sample[sample > 0]
+    if len(sample):
+        reach = 2 * np.sqrt(len(sample))  # four standard deviations of the rank of the median
+        ranks = [int(max(len(sample) / 2 - reach, 0)), int(min(len(sample) / 2 + reach, len(sample) - 1))]
+        low, high = np.partition(sample, ranks)[ranks]
+        grid = _pair_grid(Z)
+        zeros, below, inside = compiled.pair_window(Z, low, high, n * n // (8 * grid[0]), *grid)
+        apart = n * (n - 1) // 2 - zeros
+        middle = np.array([(apart - 1) // 2, apart // 2]) - (below - zeros)
+        if inside is not None and middle[0] >= 0 and middle[1] < len(inside):
+            return float(np.sqrt(np.partition(inside, middle)[middle]).mean())
+    return reference.pair_median(Z)
 
 
 def gauss_statistics(

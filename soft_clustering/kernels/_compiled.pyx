@@ -59,6 +59,9 @@ cdef extern from "kernels.h" nogil:
     void center_rows_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void potentials_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void closest_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void pair_bumps_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void pair_window_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    int64_t TILE
     void gauss_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void gauss_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
 
@@ -305,6 +308,41 @@ def center_rows(Rows rows, V, rule, const double[::1] parameters, double[::1] ou
     job.parameters = &parameters[0]
     job.chunk = &center_rows_chunk
     start(&job, chunks, threads)
+
+
+cdef pairs(job_t *job, const double[:, ::1] Z, const double[::1] parameters, int64_t width, int64_t chunks, int threads):
+    """Run a job over all pairs of rows; its results, (chunks, width)."""
+    cdef Rows rows = Rows(np.asarray(Z), np.zeros(Z.shape[1]), np.ones(Z.shape[1]), None)
+    results = np.zeros((chunks, width))
+    cdef double[:, ::1] parts = results
+    job.x = &rows.c
+    job.K = TILE
+    job.width = width
+    job.gauss = 0
+    job.results = &parts[0, 0]
+    job.parameters = &parameters[0]
+    start(job, chunks, threads)
+    return results
+
+
+def pair_bumps(const double[:, ::1] Z, const double[::1] parameters, int64_t chunks, int threads):
+    """sum_j w_j exp(-alpha |z_i - z_j|^2) for each row (n,); parameters are (alpha, w (n,))."""
+    cdef job_t job
+    job.chunk = &pair_bumps_chunk
+    results = pairs(&job, Z, parameters, Z.shape[0], chunks, threads)
+    sum_of_chunks(results)
+    return results[0]
+
+
+def pair_window(const double[:, ::1] Z, double low, double high, int64_t capacity, int64_t chunks, int threads):
+    """Of all pairs: how many have squared distance 0, how many one below ``low``, and those in [low, high]; None for
+    the last where a chunk has more than ``capacity``."""
+    cdef job_t job
+    job.chunk = &pair_window_chunk
+    results = pairs(&job, Z, np.array([low, high, capacity], dtype=float), 4 + capacity, chunks, threads)
+    inside = results[:, 2].astype(np.int64)
+    values = None if inside.max() > capacity else np.concatenate([results[c, 3 : 3 + inside[c]] for c in range(chunks)])
+    return int(results[:, 0].sum()), int(results[:, 1].sum()), values
 
 
 def seed(Rows rows, const int64_t[::1] order, const double[:, ::1] uniforms, int64_t chunks, int threads):

@@ -20,6 +20,7 @@
 #define POSTERIOR 0
 #define TEMPERED 1
 #define METRIC 2
+#define BUMPS 5 /* in the table of rules */
 
 #if defined(__GNUC__)
 #define ALIGNED __attribute__((aligned(64)))
@@ -159,6 +160,7 @@ typedef struct {
     void (*distances[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *);
     void (*totals[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *, double *);
     rule_t rules[6];
+    void (*window)(const double *, double, double, int64_t, int64_t *, double *);
     void (*temper)(tile_t *, int64_t, double, double *);
     void (*tempered)(tile_t *, int64_t, const double *, const double *, double *, double *);
     void (*log_densities)(const rows_t *, int64_t, int64_t, const gauss_t *, tile_t *);
@@ -171,13 +173,13 @@ static const steps_t steps_narrow = {
     {{dense_distances_f64_narrow, dense_distances_f32_narrow}, {sparse_distances_f64_narrow, sparse_distances_f32_narrow}},
     {{dense_totals_f64_narrow, dense_totals_f32_narrow}, {sparse_totals_f64_narrow, sparse_totals_f32_narrow}},
     {rule_fcm_narrow, rule_rational_narrow, rule_exponential_narrow, rule_pfcm_narrow, rule_entropy_narrow, rule_bumps_narrow},
-    temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
+    window_narrow, temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
 #if HAS_WIDE
 static const steps_t steps_wide = {
     {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
     {{dense_totals_f64_wide, dense_totals_f32_wide}, {sparse_totals_f64_wide, sparse_totals_f32_wide}},
     {rule_fcm_wide, rule_rational_wide, rule_exponential_wide, rule_pfcm_wide, rule_entropy_wide, rule_bumps_wide},
-    temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
+    window_wide, temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
 #endif
 
 static int use_wide = -1;
@@ -434,6 +436,72 @@ static void closest_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, d
             if (t->D[r] < job->closest[first + r])
                 job->closest[first + r] = t->D[r];
     }
+}
+
+/* Squared distances t->D of the rows of a tile to those of the tile at `from`; the rows are in the frame, in double. */
+static void pair_distances(const job_t *job, tile_t *t, int64_t first, int64_t count, int64_t from)
+{
+    const prototypes_t v = {from == first ? count : TILE, (const double *)job->x->values + from * job->x->d, NULL, NULL};
+    DISTANCES(job)(job->x, first, count, &v, t);
+}
+
+/* Result (n,): sum_j w_j exp(-alpha D_ij), parameters {alpha, w (n)}: each distance serves both of its rows. */
+static void pair_bumps_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const double *weight = job->parameters + 1;
+    ALIGNED double row[TILE], own[TILE], unit[1 + TILE];
+    unit[0] = job->parameters[0];
+    for (int r = 0; r < TILE; r++)
+        unit[1 + r] = 1;
+    FOR_TILES
+    {
+        for (int r = 0; r < TILE; r++)
+            own[r] = r < count ? weight[first + r] : 0;
+        for (int64_t from = 0; from <= first; from += TILE) {
+            const int64_t K = from == first ? count : TILE;
+            pair_distances(job, t, first, count, from);
+            steps()->rules[BUMPS](t, K, unit, WEIGHTS, row);
+            memset(row, 0, sizeof row);
+            for (int64_t k = 0; k < K; k++) {
+                double *e = t->D + k * TILE;
+                for (int r = 0; r < TILE; r++) {
+                    row[r] += weight[from + k] * e[r];
+                    e[r] *= own[r];
+                }
+                if (from < first)
+                    result[from + k] += tile_sum(e);
+            }
+            for (int64_t r = 0; r < count; r++)
+                result[first + r] += row[r];
+        }
+    }
+}
+
+/* Result: how many pairs of rows have distance 0, how many one below `low`, how many one in [low, high], and of these the
+   first `capacity`; parameters {low, high, capacity}. */
+static void pair_window_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const double low = job->parameters[0], high = job->parameters[1];
+    const int64_t capacity = (int64_t)job->parameters[2];
+    int64_t counts[3] = {0, 0, 0};
+    FOR_TILES
+    {
+        for (int64_t from = 0; from <= first; from += TILE) {
+            const int64_t K = from == first ? count : TILE;
+            pair_distances(job, t, first, count, from);
+            for (int64_t k = 0; k < K; k++) {
+                double *D = t->D + k * TILE;
+                /* no pair: the row with itself, with one after it, and what fills up the tile */
+                for (int64_t r = 0; from == first && r <= k; r++)
+                    D[r] = INFINITY;
+                for (int64_t r = count; r < TILE; r++)
+                    D[r] = INFINITY;
+                steps()->window(D, low, high, capacity, counts, result + 3);
+            }
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        result[i] = (double)counts[i];
 }
 
 /* Fuzzy c-means in the metric of each component, parameters {m, volume (K)}: from log densities whose constants are 0. */

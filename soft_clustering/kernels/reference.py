@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.spatial.distance import cdist, pdist
 
 if TYPE_CHECKING:
     from ..engine.blocks import Block
 
 EMPTY = 1e-280  # summed weights below this have underflowed
+_GROUP = 256  # rows whose distances to all others are held at once
 Array = NDArray[np.float64]
 Rule = Callable[..., tuple[Array, Array, Array]]
 
@@ -164,6 +166,23 @@ def center_scatter(block: Block, V: Array, rule: str, *parameters: float) -> tup
 def center_rows(block: Block, V: Array, rule: str, *parameters: float) -> Array:
     """The objective of each row; see ``kernels.center_rows``."""
     return np.concatenate([RULES[rule](squared_distances(Z, V), *parameters)[2] for _, Z, _ in block.pieces()])
+
+
+def pair_bumps(Z: Array, alpha: float, weight: Array) -> Array:
+    """For each row (n,): sum_j weight_j exp(-alpha |z_i - z_j|^2), a group of rows at a time."""
+    groups = [Z[lo : lo + _GROUP] for lo in range(0, len(Z), _GROUP)]
+    return np.concatenate([np.exp(-alpha * cdist(group, Z, "sqeuclidean")) @ weight for group in groups])
+
+
+def pair_median(Z: Array) -> float:
+    """Median distance between two rows that are not equal; nan where all are equal."""
+    squared = pdist(Z, "sqeuclidean")
+    squared = squared[squared > 0]
+    if len(squared) == 0:
+        return np.nan
+    # The mean of the two in the middle, which are one where their number is odd.
+    middle = [(len(squared) - 1) // 2, len(squared) // 2]
+    return float(np.sqrt(np.partition(squared, middle)[middle]).mean())
 
 
 def draw(mass: Array, order: NDArray[np.intp], uniforms: Array) -> NDArray[np.intp]:

@@ -290,6 +290,31 @@ static TARGET void NAME(rule_bumps)(tile_t *t, int64_t K, const double *paramete
     }
 }
 
+/* Numbers of a tile row: counts += {those 0, those below `low`, those in [low, high]}; the last ones are appended to `kept`
+   up to its capacity. */
+static TARGET void NAME(window)(const double *D, double low, double high, int64_t capacity, int64_t *counts, double *kept)
+{
+    int64_t zeros = 0, below = 0, inside = counts[2];
+    ALIGNED int64_t in[TILE];
+    for (int r = 0; r < TILE; r++) {
+        zeros += D[r] == 0;
+        below += D[r] < low;
+        in[r] = (D[r] >= low) & (D[r] <= high);
+    }
+    for (int r = 0; r < TILE; r += 8) {
+        int64_t any = 0;
+        for (int l = 0; l < 8; l++)
+            any |= in[r + l];
+        for (int l = 0; any && l < 8; l++) {
+            kept[inside < capacity ? inside : capacity] = D[r + l]; /* counted where it belongs: no branch to guess */
+            inside += in[r + l];
+        }
+    }
+    counts[0] += zeros;
+    counts[1] += below;
+    counts[2] = inside;
+}
+
 /* Log densities in t->D to posteriors; row[r] becomes the log likelihood of the row. */
 static TARGET void NAME(posteriors)(tile_t *t, int64_t K, double *row)
 {

@@ -615,14 +615,13 @@ def test_agreement_with_the_classes_of_ten_sets():
     }
     found = {}
     for name, (X, y) in offline_sets().items():
-        # The median: of 30 seeds two end in a poor optimum of digits, one in one of wine (mean of all 30: 0.7256).
-        runs = [
-            adjusted_rand_score(y, ENTROPYFCM(len(np.unique(y)), random_state=seed).fit(X).labels_) for seed in range(3)
-        ]
-        found[name] = np.median(runs)
+        # Many starts, so that the optimum is judged and not a seed: with the default five, digits end in a poorer
+        # optimum for some seeds (mean over 10 seeds 0.725, between 0.717 and 0.726).
+        model = ENTROPYFCM(len(np.unique(y)), n_init=20, random_state=0).fit(X)
+        found[name] = adjusted_rand_score(y, model.labels_)
         assert found[name] >= expected[name] - 0.02, name
     assert found.keys() == expected.keys()
-    assert round(np.mean(list(found.values())), 3) >= 0.726
+    assert np.mean(list(found.values())) >= 0.726
 
 
 def test_many_features_do_not_collapse():

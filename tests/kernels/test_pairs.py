@@ -53,7 +53,7 @@ def test_sums_do_not_depend_on_the_threads():
 
 @needs_kernels
 @pytest.mark.parametrize("kind", ["plain", "copies", "integers", "sorted", "far"])
-@pytest.mark.parametrize("n, d", [(256, 4), (301, 1), (1000, 8), (1001, 3)])
+@pytest.mark.parametrize("n, d", [(725, 4), (301, 1), (1000, 8), (1001, 3), (800, 1000)])
 def test_median_over_pairs(kind, n, d, vectors):
     Z = rows(kind, n, d)
     distances = pdist(Z)

@@ -1,0 +1,65 @@
+"""Validity of soft clusterings: 24 indices, most of them functions of the data, the memberships and the prototypes.
+
+``METRICS`` is the one table of them: what each needs, its bounds, and which way is better. ``nonspecificity`` measures
+the imprecision of credal partitions beside them.
+"""
+
+from ._table import METRICS, Metric
+from .external import (
+    adjusted_fuzzy_rand,
+    average_f1,
+    fuzzy_rand,
+    omega_index,
+    overlapping_nmi,
+    soft_mutual_information,
+)
+from .membership import (
+    fukuyama_sugeno,
+    fuzzy_compactness,
+    fuzzy_hypervolume,
+    fuzzy_silhouette,
+    kwon,
+    modified_partition_coefficient,
+    nonspecificity,
+    partition_coefficient,
+    partition_entropy,
+    partition_index,
+    pbmf,
+    separation,
+    separation_index,
+    soft_clustering_metrics,
+    xie_beni,
+)
+from .partition import ari, calinski_harabasz, clustering_metrics, davies_bouldin, nmi, silhouette
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "adjusted_fuzzy_rand",
+    "ari",
+    "average_f1",
+    "calinski_harabasz",
+    "clustering_metrics",
+    "davies_bouldin",
+    "fukuyama_sugeno",
+    "fuzzy_compactness",
+    "fuzzy_hypervolume",
+    "fuzzy_rand",
+    "fuzzy_silhouette",
+    "kwon",
+    "modified_partition_coefficient",
+    "nmi",
+    "nonspecificity",
+    "omega_index",
+    "overlapping_nmi",
+    "partition_coefficient",
+    "partition_entropy",
+    "partition_index",
+    "pbmf",
+    "separation",
+    "separation_index",
+    "silhouette",
+    "soft_clustering_metrics",
+    "soft_mutual_information",
+    "xie_beni",
+]

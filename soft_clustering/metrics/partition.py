@@ -1,0 +1,340 @@
+"""Validity of a hard partition, such as the strongest cluster of each sample.
+
+The label -1 of samples without any membership is a label like any other. The internal indices are nan unless the number
+of labels is in 2, ..., n - 1. Distances are taken by direct differences, or by a product of matrices where that keeps
+the digits; for sparse data always by a product.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial.distance import cdist
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.metrics.pairwise import euclidean_distances
+
+from ..engine.blocks import Array, Block
+from ._validation import check_features, check_labels, in_units, ratio
+
+_CHUNK = 1 << 22  # distances held at a time: 32 MB
+_DIRECT = 32  # up to so many features differences are faster than a product of matrices
+_CLOSE = 2e-3  # a squared distance that is a smaller part of the squared norm loses over three digits in a product
+
+
+def _applies(codes: NDArray[np.intp]) -> bool:
+    return 2 <= codes.max() + 1 < len(codes)
+
+
+def _distances(rows: Any, lo: int, hi: int) -> Array:
+    """Euclidean distances of rows lo, ..., hi - 1 to all rows."""
+    if sparse.issparse(rows):
+        D = euclidean_distances(rows[lo:hi], rows)
+        np.fill_diagonal(D[:, lo:hi], 0)
+        return np.asarray(D)
+    if rows.shape[1] > _DIRECT:
+        norms = np.einsum("ij,ij->i", rows, rows)
+        D = rows[lo:hi] @ rows.T
+        D *= -2
+        D += norms
+        D += norms[lo:hi, None]
+        np.fill_diagonal(D[:, lo:hi], np.inf)
+        if (D.min(axis=1) > _CLOSE * norms[lo:hi]).all():
+            np.fill_diagonal(D[:, lo:hi], 0)
+            return np.sqrt(D, out=D)
+    return np.asarray(cdist(rows[lo:hi], rows))
+
+
+def silhouettes(X: Any, codes: NDArray[np.intp]) -> Array:
+    """The silhouette of each sample, (n,), nan where the number of labels is not in 2, ..., n - 1.
+
+    ``X`` is validated and ``codes`` are labels 0, 1, ..., each of them taken.
+    """
+    n = len(codes)
+    if not _applies(codes):
+        return np.full(n, np.nan)
+    block = in_units(X)
+    order = np.argsort(codes, kind="stable")
+    if sparse.issparse(X):
+        rows = X[order].astype(np.float64) * block.frame.scale
+    else:
+        rows = block.take(order)
+        if block.d > _DIRECT:
+            rows -= rows.mean(axis=0)  # smaller norms, so that more products keep their digits
+    sizes = np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    values = np.empty(n)
+    step = max(1, _CHUNK // n)
+    for lo in range(0, n, step):
+        here = order[lo : lo + step]
+        own = np.arange(len(here)), codes[here]
+        total = np.add.reduceat(_distances(rows, lo, lo + len(here)), starts, axis=1)
+        size = sizes[own[1]]
+        inside = total[own] / np.maximum(size - 1, 1)
+        total /= sizes
+        total[own] = np.inf
+        outside = total.min(axis=1)
+        widest = np.maximum(inside, outside)
+        alone = (size == 1) | (widest == 0)
+        values[here] = np.where(alone, 0, (outside - inside) / np.where(alone, 1, widest))
+    return values
+
+
+def silhouette(X: Any, labels: Any) -> float:
+    """Mean silhouette: how much closer samples are to their own cluster than to the next one.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    labels : array-like of shape (n_samples,)
+
+    Returns
+    -------
+    value : float
+        In [-1, 1], larger is better; nan unless the number of labels is in 2, ..., n - 1.
+
+    Notes
+    -----
+    1/n sum_k (b_k - a_k) / max(a_k, b_k) with the mean distance a_k to the other samples of the same cluster and the
+    smallest mean distance b_k to those of another one; 0 for a cluster of one sample [1]_. Takes O(n^2 d) time; the
+    distances are held 32 MB at a time.
+
+    References
+    ----------
+    .. [1] P. J. Rousseeuw (1987). Silhouettes: a graphical aid to the interpretation and validation of cluster
+       analysis. Journal of Computational and Applied Mathematics 20, 53-65.
+
+    Examples
+    --------
+    >>> from soft_clustering.metrics import silhouette
+    >>> round(silhouette([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 4)
+    0.8885
+    """
+    X = check_features(X)
+    return float(silhouettes(X, check_labels("labels", labels, X.shape[0])).mean())
+
+
+def _dense(Z: Any) -> Array:
+    return Z.toarray() if sparse.issparse(Z) else Z
+
+
+def _centroids(block: Block, codes: NDArray[np.intp], sizes: NDArray[np.intp]) -> Array:
+    """Mean of the rows of each label, (K, d). A second round removes what the sums of the first were rounded by."""
+    indicator = sparse.csr_array((np.ones(block.n), codes, np.arange(block.n + 1)), shape=(block.n, len(sizes)))
+    C = np.zeros((len(sizes), block.d))
+    for _ in range(2):
+        total = np.zeros_like(C)
+        for lo, Z, _ in block.pieces():
+            here = slice(lo, lo + Z.shape[0])
+            total += indicator[here].T @ (_dense(Z) - C[codes[here]])
+        C += total / sizes[:, None]
+    return C
+
+
+def _to_centroids(block: Block, codes: NDArray[np.intp], C: Array) -> Array:
+    """Squared distance of each row to its centroid, (n,)."""
+    parts = []
+    for lo, Z, _ in block.pieces():
+        difference = _dense(Z) - C[codes[lo : lo + Z.shape[0]]]
+        parts.append(np.einsum("ij,ij->i", difference, difference))
+    return np.concatenate(parts)
+
+
+def calinski_harabasz(X: Any, labels: Any) -> float:
+    """Calinski-Harabasz index: variance between the clusters over variance within.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    labels : array-like of shape (n_samples,)
+
+    Returns
+    -------
+    value : float
+        In [0, inf], larger is better; nan unless the number of labels is in 2, ..., n - 1. inf where all samples sit on
+        their centroids (scikit-learn: 1).
+
+    Notes
+    -----
+    [ sum_i n_i |c_i - mean(X)|^2 / (K - 1) ] / [ sum_k |x_k - c_i(k)|^2 / (n - K) ] with the centroids c_i of n_i
+    samples [1]_.
+
+    References
+    ----------
+    .. [1] T. Calinski, J. Harabasz (1974). A dendrite method for cluster analysis. Communications in Statistics 3(1),
+       1-27.
+
+    Examples
+    --------
+    >>> from soft_clustering.metrics import calinski_harabasz
+    >>> calinski_harabasz([[0.0], [2.0], [9.0], [11.0]], [0, 0, 1, 1])
+    40.5
+    """
+    X = check_features(X)
+    n = X.shape[0]
+    codes = check_labels("labels", labels, n)
+    if not _applies(codes):
+        return math.nan
+    block, sizes = in_units(X), np.bincount(codes)
+    C = _centroids(block, codes, sizes)
+    mean = _centroids(block, np.zeros_like(codes), np.array([n]))
+    between = sizes @ ((C - mean) ** 2).sum(axis=1)
+    within = _to_centroids(block, codes, C).sum()
+    return ratio(between * (n - len(sizes)), within * (len(sizes) - 1))
+
+
+def davies_bouldin(X: Any, labels: Any) -> float:
+    """Davies-Bouldin index: how close each cluster comes to the one it is least separated from.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    labels : array-like of shape (n_samples,)
+
+    Returns
+    -------
+    value : float
+        In [0, inf], smaller is better; nan unless the number of labels is in 2, ..., n - 1. inf where two centroids
+        coincide (scikit-learn leaves such pairs out), nan if these clusters have no extent either.
+
+    Notes
+    -----
+    1/K sum_i max_{j != i} (s_i + s_j) / |c_i - c_j| with the mean distance s_i of the samples of a cluster to their
+    centroid c_i [1]_.
+
+    References
+    ----------
+    .. [1] D. L. Davies, D. W. Bouldin (1979). A cluster separation measure. IEEE TPAMI 1(2), 224-227.
+
+    Examples
+    --------
+    >>> from soft_clustering.metrics import davies_bouldin
+    >>> davies_bouldin([[0.0], [2.0], [9.0], [11.0]], [0, 0, 1, 1])
+    0.2222222222222222
+    """
+    X = check_features(X)
+    codes = check_labels("labels", labels, X.shape[0])
+    if not _applies(codes):
+        return math.nan
+    block, sizes = in_units(X), np.bincount(codes)
+    C = _centroids(block, codes, sizes)
+    extent = np.bincount(codes, np.sqrt(_to_centroids(block, codes, C))) / sizes
+    worst = [
+        _worst_ratio(np.delete(extent, i) + s, np.delete(cdist(C[i : i + 1], C)[0], i)) for i, s in enumerate(extent)
+    ]
+    return float(np.mean(worst))
+
+
+def _worst_ratio(extents: Array, gaps: Array) -> float:
+    """The largest quotient, by the rule of ``ratio``."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float((extents / gaps).max())
+
+
+def ari(labels: Any, y_true: Any) -> float:
+    """Adjusted Rand index of two hard partitions.
+
+    Parameters
+    ----------
+    labels, y_true : array-like of shape (n_samples,)
+
+    Returns
+    -------
+    value : float
+        In [-0.5, 1], larger is better: 1 for equal partitions, 0 expected by chance.
+
+    Notes
+    -----
+    The Rand index minus its expectation over random partitions of the same sizes, over the largest possible difference
+    [1]_; computed by scikit-learn.
+
+    References
+    ----------
+    .. [1] L. Hubert, P. Arabie (1985). Comparing partitions. Journal of Classification 2, 193-218.
+
+    Examples
+    --------
+    >>> from soft_clustering.metrics import ari
+    >>> ari([1, 1, 0, 0], ["a", "a", "b", "b"])
+    1.0
+    """
+    codes = check_labels("labels", labels)
+    return float(adjusted_rand_score(check_labels("y_true", y_true, len(codes)), codes))
+
+
+def nmi(labels: Any, y_true: Any) -> float:
+    """Normalised mutual information of two hard partitions.
+
+    Parameters
+    ----------
+    labels, y_true : array-like of shape (n_samples,)
+
+    Returns
+    -------
+    value : float
+        In [0, 1], larger is better: 1 for equal partitions.
+
+    Notes
+    -----
+    Mutual information over the arithmetic mean of the two entropies [1]_; computed by scikit-learn.
+
+    References
+    ----------
+    .. [1] N. X. Vinh, J. Epps, J. Bailey (2010). Information theoretic measures for clusterings comparison. JMLR 11,
+       2837-2854.
+
+    Examples
+    --------
+    >>> from soft_clustering.metrics import nmi
+    >>> nmi([1, 1, 0, 0], ["a", "a", "b", "b"])
+    1.0
+    """
+    codes = check_labels("labels", labels)
+    return float(normalized_mutual_info_score(check_labels("y_true", y_true, len(codes)), codes))
+
+
+def clustering_metrics(X: Any, labels: Any, *, y_true: Any = None) -> dict[str, float]:
+    """Five measures of a hard partition under the same names for every estimator, nan where one does not apply.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features), or None
+        The data. Without them (graphs, texts) the first three are nan.
+    labels : array-like of shape (n_samples,)
+        -1 is a label like any other.
+    y_true : array-like of shape (n_samples,), default=None
+        Classes. Without them the last two are nan.
+
+    Returns
+    -------
+    values : dict
+        ``silhouette``, ``calinski_harabasz``, ``davies_bouldin``, ``ari`` and ``nmi``, in this order. The first three
+        are nan unless the number of labels is in 2, ..., n - 1.
+
+    See Also
+    --------
+    soft_clustering_metrics : the same for memberships.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from soft_clustering import FCM
+    >>> from soft_clustering.metrics import clustering_metrics
+    >>> X, y = load_iris(return_X_y=True)
+    >>> labels = FCM(n_clusters=3, m=2.0, random_state=0).fit_predict(X)
+    >>> {name: round(value, 3) for name, value in clustering_metrics(X, labels, y_true=y).items()}
+    {'silhouette': 0.55, 'calinski_harabasz': 560.224, 'davies_bouldin': 0.669, 'ari': 0.729, 'nmi': 0.75}
+    """
+    codes = check_labels("labels", labels)
+    values = dict.fromkeys(["silhouette", "calinski_harabasz", "davies_bouldin", "ari", "nmi"], math.nan)
+    if X is not None:
+        values["silhouette"] = silhouette(X, codes)
+        values["calinski_harabasz"] = calinski_harabasz(X, codes)
+        values["davies_bouldin"] = davies_bouldin(X, codes)
+    if y_true is not None:
+        values["ari"] = ari(codes, y_true)
+        values["nmi"] = nmi(codes, y_true)
+    return values

@@ -1,0 +1,109 @@
+"""The criteria that choose a number of clusters, and their values for a fitted estimator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ..base import labels_from_memberships
+from ..engine.blocks import Array
+from ..metrics import METRICS, partition_entropy
+
+
+class Criterion(NamedTuple):
+    """How a criterion is called, and whether its largest or its smallest value is chosen."""
+
+    title: str
+    sense: Literal["max", "min"]
+
+
+# Crispness is no quality of a clustering, but these are the published rules to choose K by it.
+_CRISPNESS: dict[str, Literal["max", "min"]] = {
+    "partition_coefficient": "max",
+    "modified_partition_coefficient": "max",
+    "partition_entropy": "min",
+}
+# Parts of the other indices, and an index for partitions of the same K.
+_NO_CHOICE = ("fuzzy_compactness", "separation", "partition_index")
+
+CRITERIA: dict[str, Criterion] = {
+    name: Criterion(metric.title, metric.sense or _CRISPNESS[name])
+    for name, metric in METRICS.items()
+    if "y_true" not in metric.needs and name not in _NO_CHOICE
+} | {"bic": Criterion("BIC", "min"), "icl": Criterion("ICL", "min"), "stability": Criterion("Stability", "max")}
+
+# One of each kind: without indices that repeat another one, and without PBMF, which m = 2 leads to large K.
+DEFAULT = (
+    "modified_partition_coefficient",
+    "fuzzy_hypervolume",
+    "xie_beni",
+    "fuzzy_silhouette",
+    "calinski_harabasz",
+    "davies_bouldin",
+)
+
+
+def memberships_of(model: Any, X: Any, n_clusters: int) -> Array:
+    """Memberships of the rows that the model was fitted to; one-hot where it only has labels.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> X = [[0.0], [1.0], [9.0]]
+    >>> memberships_of(KMeans(2, random_state=0).fit(X), X, 2).sum(axis=1)
+    array([1., 1., 1.])
+    """
+    if hasattr(model, "memberships_"):
+        return np.asarray(model.memberships_, dtype=np.float64)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)
+    if not hasattr(model, "labels_"):
+        raise TypeError(
+            f"estimator must have memberships_, predict_proba or labels_ after fit. {type(model).__name__} has none."
+        )
+    labels = np.asarray(model.labels_)
+    return (labels[:, None] == np.arange(max(n_clusters, labels.max() + 1))).astype(np.float64)
+
+
+def _centers_of(model: Any) -> Any:
+    """Prototypes, by this library's name or by scikit-learn's; None where there are none."""
+    names = ("centers_", "cluster_centers_", "means_")
+    return next((getattr(model, name) for name in names if hasattr(model, name)), None)
+
+
+def scores_of(model: Any, X: Any, n_clusters: int, criteria: Iterable[str], features: bool) -> dict[str, float]:
+    """The criteria of one fit, nan where one does not apply; stability is not among them.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : what it was fitted to
+    n_clusters : int
+    criteria : iterable of str
+    features : bool
+        Whether X holds features, which most indices need.
+    """
+    U = memberships_of(model, X, n_clusters)
+    data = {
+        "X": X if features else None,
+        "U": U,
+        "labels": labels_from_memberships(U),
+        "centers": _centers_of(model),
+        "m": getattr(model, "m_", getattr(model, "m", 2.0)),
+    }
+    is_partition = bool(np.abs(U.sum(axis=1) - 1).max() < 1e-5)
+
+    def score(name: str) -> float:
+        if name in ("bic", "icl"):
+            if not hasattr(model, "bic") or (name == "icl" and not is_partition):
+                return math.nan
+            entropy = len(U) * partition_entropy(U)
+            return float(model.bic(X)) + (2 * entropy if name == "icl" else 0)
+        if name in _CRISPNESS and not (is_partition and n_clusters > 1):
+            return math.nan
+        return METRICS[name](**data)
+
+    return {name: score(name) for name in criteria}

@@ -1,0 +1,330 @@
+"""Choosing the number of clusters: fit over K, and let every criterion choose.
+
+* validity indices of ``soft_clustering.metrics`` on the memberships of each fit;
+* BIC and ICL, where the estimator has a likelihood;
+* stability: whether fits to bootstrap samples agree.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import _num_samples
+
+from ..base import labels_from_memberships
+from ..inputs.features import check_enough_samples, is_dask
+from .criteria import CRITERIA, DEFAULT, memberships_of, scores_of
+from .result import NClustersResult
+
+_PARAMETERS: dict[str, list[Any]] = {
+    "param_name": [str],
+    "n_bootstrap": [Interval(Integral, 2, None, closed="left")],
+    "keep_estimators": ["boolean"],
+    "random_state": ["random_state"],
+    "n_jobs": [None, Integral],
+    "verbose": ["verbose"],
+}
+
+
+# Reading the arguments ------------------------------------------------------------------------------------------------
+
+
+def _check_estimator(estimator: Any, param_name: str) -> None:
+    if isinstance(estimator, type) or not (hasattr(estimator, "get_params") and hasattr(estimator, "fit")):
+        raise TypeError(f"estimator must be an instance of a clusterer with get_params and fit. Got {estimator!r}.")
+    names = sorted(estimator.get_params())
+    if param_name not in names:
+        raise ValueError(
+            f"param_name must be a parameter of {type(estimator).__name__}: one of {names}. Got {param_name!r} instead."
+        )
+
+
+def _check_k_range(k_range: Any) -> list[int]:
+    if not isinstance(k_range, Iterable):
+        raise TypeError(f"k_range must be an iterable of ints, such as range(2, 11). Got {k_range!r} instead.")
+    values = list(k_range)
+    if not values or not all(isinstance(K, Integral) and not isinstance(K, bool) and int(K) >= 1 for K in values):
+        raise ValueError(f"k_range must hold ints >= 1. Got {values} instead.")
+    if any(later <= earlier for earlier, later in pairwise(values)):
+        raise ValueError(f"k_range must be increasing, without repetitions. Got {values} instead.")
+    return [int(K) for K in values]
+
+
+def _check_criteria(criteria: Any, estimator: Any) -> list[str]:
+    if isinstance(criteria, str):
+        if criteria not in ("default", "all"):
+            raise ValueError(f"criteria must be 'default', 'all' or a list of names. Got {criteria!r} instead.")
+        if criteria == "all":
+            return list(CRITERIA)
+        return [*DEFAULT, *(("bic", "icl") if hasattr(estimator, "bic") else ())]
+    if not isinstance(criteria, Iterable):
+        raise TypeError(f"criteria must be 'default', 'all' or a list of names. Got {criteria!r} instead.")
+    names = list(criteria)
+    if not names or len(set(names)) < len(names) or not set(names) <= set(CRITERIA):
+        raise ValueError(f"criteria must be different names among {list(CRITERIA)}. Got {names} instead.")
+    return names
+
+
+def _takes_pairs(estimator: Any) -> bool:
+    """Whether X is a matrix of distances or affinities; scikit-learn's tag for it is not set by all of its classes."""
+    return any(isinstance(value, str) and value.startswith("precomputed") for value in estimator.get_params().values())
+
+
+# The work of one task -------------------------------------------------------------------------------------------------
+
+
+class Fit(NamedTuple):
+    """One fit to all of X; the model is None where it failed or is not to be kept."""
+
+    model: Any
+    scores: dict[str, float]
+    warnings: list[str]
+    error: Exception | None
+
+
+def _prepare(estimator: Any, param_name: str, n_clusters: int, seed: int) -> Any:
+    """A clone with its number of clusters, and with the seed where its random state is None."""
+    model = clone(estimator).set_params(**{param_name: n_clusters})
+    states = [name for name in model.get_params() if name.rpartition("__")[2] == "random_state"]
+    return model.set_params(**{name: seed for name in states if model.get_params()[name] is None})
+
+
+def _fit(model: Any, X: Any) -> list[str]:
+    """Fit, and return what was warned of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        model.fit(X)
+    return [str(warning.message) for warning in caught]
+
+
+def _text_of(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _first_of(texts: list[str]) -> list[str]:
+    """One line for all that the bootstrap fits complained of."""
+    return [f"{len(texts)} warning(s) or error(s) of bootstrap fits, the first: {texts[0]}"] if texts else []
+
+
+def _fit_and_score(model: Any, X: Any, n_clusters: int, criteria: list[str], features: bool, keep: bool) -> Fit:
+    try:
+        complaints = _fit(model, X)
+        scores = scores_of(model, X, n_clusters, criteria, features)
+    except Exception as error:
+        return Fit(None, {}, [], error)
+    return Fit(model if keep else None, scores, complaints, None)
+
+
+def _bootstrap_agreement(models: list[Any], X: Any, n_clusters: int, seeds: list[int]) -> tuple[float, list[str]]:
+    """The agreement of fits to two bootstrap samples, nan where one failed, and what they complained of."""
+    n = _num_samples(X)
+    rows, labels, complaints = [], [], []
+    for model, seed in zip(models, seeds, strict=True):
+        drawn = np.random.RandomState(seed).randint(n, size=n)
+        sample = _safe_indexing(X, drawn)
+        try:
+            complaints += _fit(model, sample)
+            labels.append(labels_from_memberships(memberships_of(model, sample, n_clusters)))
+        except Exception as error:
+            return np.nan, [_text_of(error)]
+        rows.append(drawn)
+    _, first, second = np.intersect1d(*rows, return_indices=True)
+    return float(adjusted_rand_score(labels[0][first], labels[1][second])), complaints
+
+
+# All of them ----------------------------------------------------------------------------------------------------------
+
+
+def choose_n_clusters(
+    estimator: Any,
+    X: Any,
+    k_range: Iterable[int],
+    *,
+    criteria: str | Iterable[str] = "default",
+    param_name: str = "n_clusters",
+    n_bootstrap: int = 20,
+    keep_estimators: bool = True,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> NClustersResult:
+    """Fit over numbers of clusters K, and let each criterion choose one.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A clusterer of this library or of scikit-learn; cloned for each K and not changed. After ``fit`` it has
+        ``memberships_``, ``predict_proba`` or at least ``labels_``, which are taken as crisp memberships. Prototypes
+        are ``centers_``, ``cluster_centers_`` or ``means_``.
+    X : data of the estimator's modality, not a Dask collection
+        For indices that need features these are taken as they are: scale X before, not in a pipeline.
+    k_range : iterable of int
+        Numbers of clusters, increasing, from 1 to n_samples: ``range(2, 11)``.
+    criteria : 'default', 'all' or list of str, default='default'
+        Names in ``CRITERIA``. By default ``modified_partition_coefficient``, ``fuzzy_hypervolume``, ``xie_beni``,
+        ``fuzzy_silhouette``, ``calinski_harabasz`` and ``davies_bouldin``, and ``bic`` and ``icl`` where the estimator
+        has a method ``bic``. ``stability`` takes ``2 * n_bootstrap`` more fits per K and must be asked for.
+    param_name : str, default='n_clusters'
+        The parameter that is K: ``'n_components'`` for scikit-learn's ``GaussianMixture``, ``'fcm__n_clusters'`` in a
+        pipeline.
+    n_bootstrap : int, default=20
+        Pairs of bootstrap samples for ``stability``.
+    keep_estimators : bool, default=True
+        Whether the result holds the fitted estimators, with their memberships.
+    random_state : int, RandomState or None, default=None
+        Draws the bootstrap samples, and seeds the fits of an estimator whose own ``random_state`` is None. The result
+        does not depend on ``n_jobs``.
+    n_jobs : int, default=None
+        Fits at a time, as joblib counts them: None is 1, -1 as many as there are cores.
+    verbose : int, default=0
+        1 prints a line per K.
+
+    Returns
+    -------
+    result : NClustersResult
+        Prints as a table; ``best`` has the choice of each criterion, ``scores`` its values, ``plot()`` draws them, and
+        ``estimators`` holds the fits.
+
+    Warns
+    -----
+    FitFailedWarning
+        Where the fit of some K raised an error; its values are nan. Where all fail, the first error is raised.
+    UserWarning
+        Where fits warned; the texts are in the result.
+
+    Notes
+    -----
+    Criteria that do not apply are nan and choose None: prototypes are missing, X are no features, rows of the
+    memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1.
+
+    ``bic`` is what the estimator's method ``bic`` returns: -2 log L + p log n for p parameters, smaller is better.
+    ``icl`` [1]_ adds twice the entropy of the memberships, -2 sum_ik u_ik log u_ik: it counts clusters that are set
+    apart, where BIC counts components of a density. This is the form of [4]_; the original has the labels in place of
+    the first u_ik.
+
+    ``stability`` at K is the mean agreement of two fits to two bootstrap samples of the rows, as in [2]_: the adjusted
+    Rand index of the labels of the rows that are in both samples, as in [3]_, so that estimators without prediction are
+    treated alike. Labels and not memberships are compared because that takes O(n) and not O(n^2) time. All K see the
+    same samples. Of equally stable K the largest is chosen; K = 1 is always stable, so nan.
+
+    The fuzzifier in the indices is the estimator's ``m_`` or ``m``, and 2 where it has none. There are no sample
+    weights: the indices have none.
+
+    References
+    ----------
+    .. [1] C. Biernacki, G. Celeux, G. Govaert (2000). Assessing a mixture model for clustering with the integrated
+       completed likelihood. IEEE TPAMI 22(7), 719-725.
+    .. [2] Y. Fang, J. Wang (2012). Selection of the number of clusters via the bootstrap method. Computational
+       Statistics and Data Analysis 56(3), 468-477.
+    .. [3] A. Ben-Hur, A. Elisseeff, I. Guyon (2002). A stability based method for discovering structure in clustered
+       data. Pacific Symposium on Biocomputing 7, 6-17.
+    .. [4] G. McLachlan, D. Peel (2000). Finite Mixture Models. Wiley.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from soft_clustering import FCM
+    >>> from soft_clustering.selection import choose_n_clusters
+    >>> X, _ = make_blobs(300, centers=[[0, 0], [6, 0], [0, 6], [6, 6]], random_state=0)
+    >>> result = choose_n_clusters(FCM(random_state=0), X, range(2, 7), criteria=["xie_beni", "silhouette"])
+    >>> result
+    criterion   better      K=2      K=3      K=4      K=5      K=6   choice
+    xie_beni    smaller  0.2658   0.1134   0.0494*  0.5190   0.4990        4
+    silhouette  larger   0.4244   0.4975   0.6625*  0.5706   0.4894        4
+    >>> result.best
+    {'xie_beni': 4, 'silhouette': 4}
+    >>> result.estimators[4].centers_.shape
+    (4, 2)
+    """
+    validate_parameter_constraints(
+        _PARAMETERS,
+        {
+            "param_name": param_name,
+            "n_bootstrap": n_bootstrap,
+            "keep_estimators": keep_estimators,
+            "random_state": random_state,
+            "n_jobs": n_jobs,
+            "verbose": verbose,
+        },
+        "choose_n_clusters",
+    )
+    _check_estimator(estimator, param_name)
+    k_values = _check_k_range(k_range)
+    names = _check_criteria(criteria, estimator)
+    if is_dask(X):
+        raise TypeError("X must be in memory. Got a Dask collection: pass a sample of its rows.")
+    modality = "pairs" if _takes_pairs(estimator) else getattr(estimator, "modality", "features")
+    has_rows = modality in ("features", "documents")
+    if has_rows:
+        check_enough_samples(_num_samples(X), k_values[-1])
+
+    seed, *seeds = check_random_state(random_state).randint(2**31 - 1, size=1 + 2 * n_bootstrap).tolist()
+    n_pairs = n_bootstrap if "stability" in names and has_rows else 0
+    indices = [name for name in names if name != "stability"]
+
+    def tasks() -> Iterator[Any]:
+        """K by K: the fit to all rows, then the pairs of bootstrap samples."""
+        for K in k_values:
+            model = _prepare(estimator, param_name, K, seed)
+            yield delayed(_fit_and_score)(model, X, K, indices, modality == "features", keep_estimators)
+            for b in range(n_pairs if K > 1 else 0):
+                pair = seeds[2 * b : 2 * b + 2]
+                models = [_prepare(estimator, param_name, K, each) for each in pair]
+                yield delayed(_bootstrap_agreement)(models, X, K, pair)
+
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks())
+    scores = {name: np.full(len(k_values), np.nan) for name in names}
+    agreements = np.full((len(k_values), n_bootstrap), np.nan)
+    estimators: dict[int, Any] = {}
+    errors: dict[int, Exception] = {}
+    complaints: dict[int, list[str]] = {}
+    for i, K in enumerate(k_values):
+        fit: Fit = next(results)
+        resampled = [next(results) for _ in range(n_pairs if K > 1 else 0)]
+        estimators[K] = fit.model
+        if fit.error is not None:
+            errors[K] = fit.error
+        else:
+            for name, value in fit.scores.items():
+                scores[name][i] = value
+            if resampled:
+                agreements[i] = [agreement for agreement, _ in resampled]
+            texts = fit.warnings + _first_of([text for _, texts in resampled for text in texts])
+            if texts:
+                complaints[K] = texts
+        if verbose:
+            done = "fitted" if fit.error is None else "failed"
+            print(f"[choose_n_clusters] {i + 1} of {len(k_values)}: n_clusters={K} {done}")
+
+    if len(errors) == len(k_values):
+        raise errors[k_values[0]]
+    if errors:
+        warnings.warn(
+            f"The fit failed for n_clusters={list(errors)}; see errors of the result.", FitFailedWarning, stacklevel=2
+        )
+    if complaints:
+        warnings.warn(
+            f"The fits of n_clusters={list(complaints)} warned; see warnings of the result.", UserWarning, stacklevel=2
+        )
+    stable = "stability" in names
+    if stable:
+        scores["stability"] = np.ma.masked_invalid(agreements).mean(axis=1).filled(np.nan)
+    return NClustersResult(
+        np.array(k_values),
+        scores,
+        agreements if stable else None,
+        estimators,
+        {K: _text_of(error) for K, error in errors.items()},
+        complaints,
+    )

@@ -1,0 +1,135 @@
+"""The criteria over K: a table, a picture, and the choice of each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.blocks import Array
+from .criteria import CRITERIA
+
+if TYPE_CHECKING:
+    from ..plotting import IndexCurvesDisplay
+
+
+def _texts(values: Array) -> list[str]:
+    """The numbers with the same number of decimals, four digits for the largest."""
+    finite = np.abs(values[np.isfinite(values)])
+    largest = float(finite.max()) if finite.any() else 1.0
+    if not 1e-3 <= largest < 1e7:
+        return [f"{value:.3e}" for value in values]
+    decimals = max(0, 3 - math.floor(math.log10(largest)))
+    return [f"{value:.{decimals}f}" for value in values]
+
+
+@dataclass(eq=False, repr=False)
+class NClustersResult:
+    """What ``choose_n_clusters`` found: each criterion over K, and its choice. Printed, it is a table.
+
+    Attributes
+    ----------
+    k_values : ndarray of shape (n_k,)
+        The numbers of clusters.
+    scores : dict of str to ndarray of shape (n_k,)
+        The values of each criterion, nan where it does not apply or the fit failed. Stability is the mean of the
+        agreements.
+    best : dict of str to int or None
+        The choice of each criterion.
+    agreements : ndarray of shape (n_k, n_bootstrap) or None
+        The agreement of each pair of fits to bootstrap samples; None where stability was not asked for.
+    stability_std : ndarray of shape (n_k,) or None
+        The standard deviation of the agreements.
+    estimators : dict of int to estimator
+        The fitted estimator of each K; None where the fit failed, and with ``keep_estimators=False``.
+    errors : dict of int to str
+        The error of each K whose fit failed.
+    warnings : dict of int to list of str
+        The warnings of each K whose fits warned, for example that they did not converge.
+    """
+
+    k_values: NDArray[np.intp]
+    scores: dict[str, Array]
+    agreements: Array | None
+    estimators: dict[int, Any]
+    errors: dict[int, str]
+    warnings: dict[int, list[str]]
+
+    @property
+    def best(self) -> dict[str, int | None]:
+        """The K that each criterion chooses, None where no value is finite.
+
+        Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable.
+        """
+        return {name: self._choice(name) for name in self.scores}
+
+    def _choice(self, name: str) -> int | None:
+        values = self.scores[name]
+        finite = values[np.isfinite(values)]
+        if finite.size == 0:
+            return None
+        best = finite.max() if CRITERIA[name].sense == "max" else finite.min()
+        return int(self.k_values[values == best][-1 if name == "stability" else 0])
+
+    @property
+    def stability_std(self) -> Array | None:
+        """The standard deviation of the agreements at each K."""
+        if self.agreements is None:
+            return None
+        return np.ma.masked_invalid(self.agreements).std(axis=1, ddof=1).filled(np.nan)
+
+    def to_frame(self) -> Any:
+        """The table as a data frame.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+            A row per K; a column per criterion, then ``stability_std`` where there is stability, ``n_warnings`` and
+            ``error`` (empty where the fit did not fail).
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError('to_frame needs pandas: pip install "soft-clustering[app]"') from error
+        columns: dict[str, Any] = dict(self.scores)
+        if self.agreements is not None:
+            columns["stability_std"] = self.stability_std
+        columns["n_warnings"] = [len(self.warnings.get(K, ())) for K in self.k_values]
+        columns["error"] = [self.errors.get(K, "") for K in self.k_values]
+        return pandas.DataFrame(columns, index=pandas.Index(self.k_values, name="n_clusters"))
+
+    def __repr__(self) -> str:
+        rows = [["criterion", "better", *(f"K={K} " for K in self.k_values), "choice"]]
+        for name, choice in self.best.items():
+            texts = zip(_texts(self.scores[name]), self.k_values, strict=True)
+            marked = [text + ("*" if choice == K else " ") for text, K in texts]
+            better = "larger" if CRITERIA[name].sense == "max" else "smaller"
+            rows.append([name, better, *marked, str(choice)])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = []
+        for name, better, *cells in rows:
+            right = [cell.rjust(width) for cell, width in zip(cells, widths[2:], strict=True)]
+            lines.append("  ".join([name.ljust(widths[0]), better.ljust(widths[1]), *right]))
+        lines += [f"K={K} failed: {error}" for K, error in self.errors.items()]
+        lines += [f"K={K} warned: {text}" for K, each in self.warnings.items() for text in each]
+        return "\n".join(lines)
+
+    def plot(self, ax: Any = None) -> IndexCurvesDisplay:
+        """Draw each criterion over K in a panel of its own, its choice marked.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Replaced by the panels, if there are several. None makes a new figure.
+
+        Returns
+        -------
+        display : IndexCurvesDisplay
+            ``figure_`` and ``axes_`` are matplotlib's.
+        """
+        from ..plotting import IndexCurvesDisplay
+
+        return IndexCurvesDisplay.from_result(self, ax=ax)

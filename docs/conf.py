@@ -1,5 +1,6 @@
 """Sphinx settings of the documentation."""
 
+import re
 from importlib.metadata import version as installed_version
 
 project = "soft-clustering"
@@ -27,3 +28,16 @@ html_title = f"soft-clustering {release}"
 autodoc_default_options = {
     "exclude-members": ", ".join(f"set_{method}_request" for method in ("fit", "score", "partial_fit", "bic", "aic"))
 }
+
+
+def escape_formulas(app, what, name, obj, options, lines):
+    """Bars of norms and trailing underscores of attributes are no markup in our docstrings; backquotes are."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            pieces = re.split(r"(``.+?``|`[^`]+`)", line)
+            pieces[::2] = [re.sub(r"\||(?<=\w)_(?!\w)", r"\\\g<0>", piece) for piece in pieces[::2]]
+            lines[i] = "".join(pieces)
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", escape_formulas, priority=900)  # after numpydoc

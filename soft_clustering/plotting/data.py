@@ -1,0 +1,119 @@
+"""What the displays take and show: memberships, features in the plane, and how many of them; no drawing."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.decomposition import PCA
+from sklearn.utils import check_array, check_random_state, check_scalar
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from ..engine.blocks import Array
+from ..inputs.features import _naming, is_dask
+
+
+def check_numbers(name: str, value: Any, *shape: int | str, negative: bool = True) -> Array:
+    """A finite float64 array. ``shape`` has a number for a fixed length and a word for a free one.
+
+    Examples
+    --------
+    >>> check_numbers("memberships", [[0.5, 0.5]], 3, "n_clusters")
+    Traceback (most recent call last):
+    ...
+    ValueError: memberships must have shape (3, n_clusters). Got shape (1, 2) instead.
+    """
+    value = value.compute() if is_dask(value) else value
+    # Entries near the largest float overflow in the sum that looks for NaN.
+    with _naming(name), np.errstate(over="ignore", invalid="ignore"):
+        array: Array = check_array(value, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
+    fits = len(shape) == array.ndim and all(
+        isinstance(wanted, str) or wanted == length for wanted, length in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(f"{name} must have shape ({', '.join(map(str, shape))}). Got shape {array.shape} instead.")
+    if not negative and array.min() < 0:
+        raise ValueError(f"{name} must be non-negative. Got {array.min():.4g} as its smallest entry.")
+    return array
+
+
+def check_memberships(memberships: Any, n_samples: int | str = "n_samples") -> Array:
+    """A finite, non-negative (n, K) matrix."""
+    return check_numbers("memberships", memberships, n_samples, "n_clusters", negative=False)
+
+
+def estimator_memberships(estimator: Any, X: Any = None) -> Any:
+    """Memberships of X by prediction; those of the training data where X is None or the estimator cannot predict."""
+    check_is_fitted(estimator)
+    if X is not None and hasattr(estimator, "predict_memberships"):
+        return estimator.predict_memberships(X)
+    name = type(estimator).__name__
+    if not hasattr(estimator, "memberships_"):
+        raise TypeError(f"estimator must have memberships_. Got a {name} instead; use from_memberships.")
+    n = len(estimator.memberships_)
+    if X is not None and _num_samples(X) != n:
+        raise ValueError(
+            f"X must be the training data: {name} cannot predict. "
+            f"Got {_num_samples(X)} samples, but it was fitted on {n}."
+        )
+    return estimator.memberships_
+
+
+def feature_names(X: Any, n_features: int) -> list[str]:
+    """The columns of a data frame, else numbered features."""
+    columns = getattr(X, "columns", range(n_features))
+    return [f"feature {name}" if isinstance(name, (int, np.integer)) else str(name) for name in columns]
+
+
+def check_features(X: Any) -> Any:
+    """A finite (n, d) float64 array or CSR matrix."""
+    if sparse.issparse(X):
+        return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+    return check_numbers("X", X, "n_samples", "n_features")
+
+
+def in_the_plane(X: Any, centers: Any = None) -> tuple[Array, Array | None, list[str]]:
+    """Points with one or two coordinates, centres likewise, and the names of the axes.
+
+    More than two features are projected on their first two principal components.
+    """
+    names = X
+    X = check_features(X)
+    n, d = X.shape
+    if centers is not None:
+        centers = check_numbers("centers", centers, "n_clusters", d)
+    names = feature_names(names, d)
+    if d <= 2:
+        return (X.toarray() if sparse.issparse(X) else X), centers, names
+    if n < 2:
+        raise ValueError(f"X must have at least 2 samples, to project {d} features on a plane. Got {n} instead.")
+    # Squares of entries near the largest float would overflow.
+    unit = abs(X).max() or 1.0
+    pca = PCA(2, random_state=0)
+    with np.errstate(invalid="ignore"):  # 0 / 0, where all samples are the same
+        points = pca.fit_transform(X / unit) * unit
+    shares = np.nan_to_num(pca.explained_variance_ratio_)
+    names = [f"PC {i} ({share:.0%} of the variance)" for i, share in enumerate(shares, 1)]
+    return points, None if centers is None else pca.transform(centers / unit) * unit, names
+
+
+def check_count(name: str, value: Any, least: int = 1) -> int:
+    """An integer of at least so much."""
+    return int(check_scalar(value, name, Integral, min_val=least))
+
+
+def sample_rows(n: int, max_points: int) -> NDArray[np.intp]:
+    """At most so many rows in random order, which is drawing order: no cluster hides another. Always the same ones."""
+    check_count("max_points", max_points)
+    return check_random_state(0).permutation(n)[:max_points]
+
+
+def check_axis_names(axis_names: Any, d: int) -> list[str]:
+    """A name per axis; numbered features where none are given."""
+    names = feature_names(None, d) if axis_names is None else list(axis_names)
+    if len(names) != d:
+        raise ValueError(f"axis_names must have {d} entries. Got {len(names)} instead.")
+    return names

@@ -1,0 +1,136 @@
+"""What the displays share: axes, legends, notes, text of users. matplotlib is imported only when something is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+from ..engine.blocks import Array
+from .palette import UNASSIGNED, cluster_colors
+
+
+def import_pyplot() -> Any:
+    """``matplotlib.pyplot``, or an error that says how to get it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError('Plotting needs matplotlib: pip install "soft-clustering[app]"') from error
+    return plt
+
+
+def check_axes(ax: Any) -> None:
+    """Refuse what is not matplotlib axes."""
+    import_pyplot()
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise TypeError(f"ax must be matplotlib Axes or None. Got {ax!r} instead.")
+
+
+def one_axes(ax: Any, width: float = 6.4, height: float = 4.8) -> Any:
+    """The axes to draw in: those given, or those of a new figure, in inches."""
+    if ax is None:
+        return import_pyplot().subplots(figsize=(width, height), layout="constrained")[1]
+    check_axes(ax)
+    return ax
+
+
+def panels(ax: Any, n: int, n_columns: int, size: tuple[float, float]) -> list[Any]:
+    """``n`` axes in a grid: in a new figure, each of the given size in inches, or instead of ``ax``, in its place."""
+    n_columns = min(n, n_columns)
+    n_rows = ceil(n / n_columns)
+    if ax is None:
+        figure = import_pyplot().figure(figsize=(size[0] * n_columns, size[1] * n_rows), layout="constrained")
+        grid = figure.add_gridspec(n_rows, n_columns)
+    else:
+        check_axes(ax)
+        if n == 1:
+            return [ax]
+        figure = ax.figure
+        ax.remove()
+        if ax.get_subplotspec() is not None:
+            grid = ax.get_subplotspec().subgridspec(n_rows, n_columns)
+        else:
+            box = ax.get_position()
+            grid = figure.add_gridspec(n_rows, n_columns, left=box.x0, right=box.x1, bottom=box.y0, top=box.y1)
+    return [figure.add_subplot(grid[divmod(i, n_columns)]) for i in range(n)]
+
+
+def plain(text: Any) -> str:
+    r"""Text that matplotlib shows as it is: no formulas between dollar signs.
+
+    Examples
+    --------
+    >>> print(plain("price in $ or US$"))
+    price in \$ or US\$
+    """
+    return str(text).replace("$", r"\$")
+
+
+def title(name: str | None, what: str) -> str:
+    """``what``, said of an estimator if there is one."""
+    return what.capitalize() if name is None else f"{plain(name)}: {what}"
+
+
+def write_note(ax: Any, text: str) -> Any:
+    """A small remark in the lower right corner."""
+    box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 2}
+    style = {"ha": "right", "va": "bottom", "fontsize": "small", "color": "0.35", "bbox": box, "zorder": 10}
+    return ax.text(0.99, 0.01, text, transform=ax.transAxes, **style)
+
+
+def note_of_sample(ax: Any, shown: int, n: int, what: str, which: str = "") -> Any:
+    """Say how many of all are shown, and which; nothing where all are."""
+    return write_note(ax, f"{shown:,} of {n:,} {what} shown{which}") if shown < n else None
+
+
+def cluster_legend(
+    ax: Any,
+    n_clusters: int,
+    *,
+    none: bool = False,
+    uncertain: bool = False,
+    centers: bool = False,
+    further: Sequence[Any] = (),
+) -> Any:
+    """A dot per cluster, and entries for no cluster, faint dots, centres and what else there is; right of the axes."""
+    from matplotlib.lines import Line2D
+
+    def entry(label: str, color: Any, marker: str = "o") -> Line2D:
+        style: dict[str, Any] = {"linestyle": "none", "markersize": 7, "markeredgewidth": 0}
+        return Line2D([], [], color=color, marker=marker, label=label, **style)
+
+    handles = [entry(f"cluster {k}", color) for k, color in enumerate(cluster_colors(n_clusters))]
+    handles += [entry("no cluster", UNASSIGNED)] if none else []
+    handles += [entry("uncertain", (0.3, 0.3, 0.3, 0.25))] if uncertain else []
+    handles += [entry("centre", "0.3", "X")] if centers else []
+    handles += further
+    style = {"frameon": False, "borderaxespad": 0.2, "handlelength": 1.4, "handletextpad": 0.5, "fontsize": "small"}
+    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "ncols": ceil(len(handles) / 14)}
+    return ax.legend(handles=handles, **place, **style)
+
+
+def legend_width(n_clusters: int) -> float:
+    """Inches that a figure with the legend of so many clusters needs beyond the usual width."""
+    return 1.2 if n_clusters > 11 else 0.0
+
+
+def dot_size(n: int) -> float:
+    """Area of a dot, in points squared, that leaves so many of them readable."""
+    return min(36.0, max(4.0, 600 / n**0.5))
+
+
+def scatter_memberships(ax: Any, points: Array, colors: Array, **kwargs: Any) -> Any:
+    """Dots without outlines, rasterised: in PDF and SVG they are one picture instead of thousands of shapes."""
+    style = {"s": dot_size(len(points)), "linewidths": 0, "rasterized": True}
+    return ax.scatter(points[:, 0], points[:, 1], c=colors, **(style | kwargs))
+
+
+def draw_centers(ax: Any, centers: Array) -> Any:
+    """Crosses in the clusters' colours, with a double outline so that they stand out from dots of the same colour."""
+    from matplotlib.patheffects import Normal, withStroke
+
+    outline = [withStroke(linewidth=2.6, foreground="black"), Normal()]
+    style = {"marker": "X", "s": 100, "edgecolors": "white", "linewidths": 1.0, "zorder": 5, "path_effects": outline}
+    return ax.scatter(centers[:, 0], centers[:, 1], c=cluster_colors(len(centers)), **style)

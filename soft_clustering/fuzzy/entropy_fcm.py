@@ -11,6 +11,9 @@ As a function of V alone J = -lambda sum_i w_i log sum_k exp(-D_ik / lambda). At
 covariance) all centres fall together; towards 0 the method becomes k-means. A minimum of J is a point on the Pareto
 front of (f1, f2), so the front can be followed by varying lambda.
 
+At a fixed lambda both aims are functions of V alone, and have a front of their own: what the authors' evolutionary
+search looks for.
+
 References
 ----------
 A. Gupta, S. Datta, S. Das (2021). Fuzzy clustering to identify clusters at different levels of fuzziness: an
@@ -19,7 +22,9 @@ evolutionary multiobjective optimization approach. IEEE Transactions on Cybernet
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -40,7 +45,7 @@ from ..engine.alternating import (
     collapse,
     new_centers,
 )
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.blocks import Array, Block, Blocks, Frame, extent, make_blocks
 from ..engine.initialisation import starting_centers
 from ..kernels import (
     EMPTY,
@@ -50,10 +55,12 @@ from ..kernels import (
     center_scatter,
     center_statistics,
 )
+from .nsga2 import nsga2
 
 # In the coordinates of the frame, where the data have about unit size: beyond these nothing changes any more.
 _LEAST, _MOST = 1e-100, 1e100
 _PATH = 1e-3  # the path starts at this part of the critical weight
+_SLICE = 1 << 20  # memberships in memory at a time, while fitting
 
 
 class Prototypes(NamedTuple):
@@ -63,18 +70,24 @@ class Prototypes(NamedTuple):
     log_weights: Array  # (K,)
 
 
-class Parts(NamedTuple):
-    """What a partition of a block of rows is judged by."""
+class Sums(NamedTuple):
+    """Sums over a block of rows."""
 
+    values: Array
+
+    def merge(self, other: Sums) -> Sums:
+        """Those over both blocks together."""
+        return Sums(self.values + other.values)
+
+
+class Point(NamedTuple):
+    """A solution, and what it is judged by."""
+
+    weight: float  # the entropy weight
+    run: Run
     compactness: float
     entropy: float
-    size: Array  # (K,) summed memberships
-    squared: Array  # (K,) summed u^2 D
-
-    def merge(self, other: Parts) -> Parts:
-        """Those of both blocks together."""
-        pairs: Any = zip(self, other, strict=True)
-        return Parts(*[a + b for a, b in pairs])
+    wu_li: float
 
 
 class ENTROPYFCM(AlternatingClusterer):
@@ -89,12 +102,16 @@ class ENTROPYFCM(AlternatingClusterer):
         Number of clusters K.
     entropy_weight : float or 'auto', default='auto'
         lambda > 0, in squared units of the data that the method works on (see ``scaling``). ``'auto'``: a quarter of
-        the mean variance of their features.
-    solver : {'alternating', 'path'}, default='alternating'
-        ``'alternating'``: one entropy weight. ``'path'``: ``n_path_steps`` weights from a thousandth of the critical
-        one up to it, each started from the solution before; the solution of smallest Wu-Li index [5]_ is kept, and the
-        front of all is in ``pareto_front_``. The path chooses the weight itself: leave ``entropy_weight`` at 'auto'
-        and ``learn_weights`` at False.
+        the mean variance of their features; with ``solver='nsga2'`` the published 2 s^2, s the standard deviation of
+        the squared distances to the mean (a quarter of the mean variance where all are equally far).
+    solver : {'alternating', 'path', 'nsga2'}, default='alternating'
+        ``'alternating'``: one entropy weight, J minimised. The others search a front of the two aims, keep its point of
+        smallest Wu-Li index [5]_, and store the front in ``pareto_front_``; they need ``learn_weights=False``.
+        ``'path'``: minima of J for ``n_path_steps`` weights from a thousandth of the critical one up to it, each
+        started from the one before. The path chooses the weight itself: leave ``entropy_weight`` at 'auto'.
+        ``'nsga2'``: the evolutionary search of [1]_ at one entropy weight, over centres within the range of the data.
+        Slow, and for comparison: each of its ``population_size * n_generations`` candidates costs what a pass of the
+        others does.
     scaling : {'minmax', None}, default='minmax'
         ``'minmax'`` maps each feature to [-1, 1] first, as the authors of [1]_ do. None takes the data as they are.
     learn_weights : bool, default=False
@@ -102,21 +119,29 @@ class ENTROPYFCM(AlternatingClusterer):
         membership. This is a mixture of balls of the fixed variance lambda / 2.
     n_path_steps : int, default=12
         Entropy weights on the path.
+    population_size : int, default=40
+        Candidates in a generation of ``'nsga2'``, at least 4. Half of the first ones are drawn by ``init``, the others
+        uniformly from the range of the data.
+    n_generations : int, default=200
+        Generations of ``'nsga2'``.
     init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
-        Starting centres, in input units. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
+        Starting centres, in input units. A callable gets ``(X, n_clusters, rng)``. An array forces one start; it is
+        no population, so ``'nsga2'`` takes none.
     n_init : int, default=5
-        Starts; the one of smallest objective is kept. On a path, the starts of its first step.
+        Starts; the one of smallest objective is kept. On a path, the starts of its first step. ``'nsga2'`` has no use
+        for it, nor for ``tol`` and ``accelerate``.
     max_iter : int, default=300
-        Passes over the data per start, and per step of a path.
+        Passes over the data per start, and per step of a path. ``'nsga2'`` reads the data once a generation, and stops
+        after so many, with a warning, when ``n_generations`` is larger.
     tol : float, default=1e-5
         Converged when the centres move by at most ``tol`` times the root mean variance of the features (and the
         learnt weights by at most ``tol``).
     accelerate : bool, default=True
         Anderson acceleration: the same optimum in fewer passes.
     random_state : int, RandomState or None, default=None
-        Seed of the starts.
+        Seed of the starts, and of the evolutionary search.
     verbose : int, default=0
-        1 prints a line per start, 2 a line per pass.
+        1 prints a line per start and one for a front, 2 a line per pass.
 
     Attributes
     ----------
@@ -134,19 +159,21 @@ class ENTROPYFCM(AlternatingClusterer):
     weights_ : ndarray of shape (n_clusters,)
         The learnt weights, sum 1; only with ``learn_weights=True``.
     pareto_front_ : ndarray of shape (n_points, 2)
-        Compactness and entropy of the solutions of the path, but for those that another one beats in both aims; only
-        with ``solver='path'``, as the next two.
+        Compactness and entropy of the solutions of the path, or of the last generation, but for those that another one
+        beats in both aims; not with ``solver='alternating'``, as the next two.
     pareto_centers_ : ndarray of shape (n_points, n_clusters, n_features)
         In input units.
     pareto_weights_ : ndarray of shape (n_points,)
-        The entropy weights.
+        The entropy weights; all the same with ``solver='nsga2'``.
     objective_ : float
         J at ``centers_``; with learnt weights sum_i w_i [sum_k u_ik D_ik + lambda sum_k u_ik log(u_ik / weight_k)].
     objective_history_ : ndarray
-        J at each state visited, the last one included.
+        J at each state visited, the last one included. With ``solver='nsga2'`` the least J of each generation, from
+        the first population on, and last J at ``centers_``, which need not be the least.
     n_iter_ : int
-        Passes of the best start (of the chosen step of a path).
+        Passes of the best start (of the chosen step of a path), or generations.
     converged_ : bool
+        With ``solver='nsga2'`` no more than that all generations were run.
 
     See Also
     --------
@@ -161,9 +188,15 @@ class ENTROPYFCM(AlternatingClusterer):
 
     A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(n). ``score`` is minus the objective.
 
-    The scalar form is that of [2]_ and [3]_, the critical weight that of [4]_. [1]_ searches the front by an
-    evolutionary algorithm at lambda = 2 s^2, s the standard deviation of the squared distances to the mean, which does
-    not suit many features; that the solution of smallest Wu-Li index is to be chosen is our reading of their program.
+    The scalar form is that of [2]_ and [3]_, the critical weight that of [4]_. The search of [1]_ is NSGA-II [6]_ (a
+    second optimiser of theirs, MOEA/D, is not offered): tournaments of two, simulated binary crossover and polynomial
+    mutation with index 10, the first for 95 % of the pairs, the second for one of K d coordinates on average. Its two
+    functions to be minimised are f1 and sum u log u, that is, entropy is maximised, as the paper says and the authors'
+    MATLAB program does; their Python program has the opposite sign. That the solution of smallest Wu-Li index is to be
+    chosen is not confirmed: their program computes that index on the whole front, and we take its minimum, with
+    memberships u_ik proportional to 1 / D_ik, on a path with those of the method. The published lambda = 2 s^2 is the
+    square of a squared distance: it is meant for data in [-1, 1], and does not suit many features, where memberships
+    become almost equal.
 
     References
     ----------
@@ -175,6 +208,8 @@ class ENTROPYFCM(AlternatingClusterer):
        Review Letters 65(8), 945-948.
     .. [5] C.-H. Wu, C.-S. Ouyang, L.-W. Chen, L.-W. Lu (2015). A new fuzzy clustering validity index with a median
        factor for centroid-based clustering. IEEE Transactions on Fuzzy Systems 23(3), 701-718.
+    .. [6] K. Deb, A. Pratap, S. Agarwal, T. Meyarivan (2002). A fast and elitist multiobjective genetic algorithm:
+       NSGA-II. IEEE Transactions on Evolutionary Computation 6(2), 182-197.
 
     Examples
     --------
@@ -190,15 +225,20 @@ class ENTROPYFCM(AlternatingClusterer):
     >>> compactness, entropy = path.pareto_front_.T
     >>> bool((compactness[1:] > compactness[:-1]).all() and (entropy[1:] > entropy[:-1]).all())
     True
+    >>> search = ENTROPYFCM(n_clusters=3, solver="nsga2", n_generations=20, random_state=0).fit(X)
+    >>> search.pareto_centers_.shape[1:]
+    (3, 13)
     """
 
     _accepts_sparse: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "entropy_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "solver": [StrOptions({"alternating", "path"})],
+        "solver": [StrOptions({"alternating", "path", "nsga2"})],
         "scaling": [StrOptions({"minmax"}), None],
         "learn_weights": ["boolean"],
         "n_path_steps": [Interval(Integral, 2, None, closed="left")],
+        "population_size": [Interval(Integral, 4, None, closed="left")],
+        "n_generations": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
         "accelerate": ["boolean"],
     }
@@ -212,6 +252,8 @@ class ENTROPYFCM(AlternatingClusterer):
         scaling: str | None = "minmax",
         learn_weights: bool = False,
         n_path_steps: int = 12,
+        population_size: int = 40,
+        n_generations: int = 200,
         init: Any = "k-means++",
         n_init: int = 5,
         max_iter: int = 300,
@@ -226,6 +268,8 @@ class ENTROPYFCM(AlternatingClusterer):
         self.scaling = scaling
         self.learn_weights = learn_weights
         self.n_path_steps = n_path_steps
+        self.population_size = population_size
+        self.n_generations = n_generations
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -249,10 +293,20 @@ class ENTROPYFCM(AlternatingClusterer):
                 f"entropy_weight='auto' and learn_weights=False. Got entropy_weight={self.entropy_weight!r} and "
                 f"learn_weights={self.learn_weights!r} instead."
             )
+        drawn = isinstance(self.init, str) or callable(self.init)
+        if self.solver == "nsga2" and (self.learn_weights or not drawn):
+            raise ValueError(
+                "solver='nsga2' draws a population, for clusters of equal weight: it needs learn_weights=False and an "
+                f"init of 'k-means++', 'random' or a callable. Got learn_weights={self.learn_weights!r} and an init of "
+                f"type {type(self.init).__name__} instead."
+            )
+        unit = 1.0 if self.scaling else float(blocks.frame.scale)
         weight = 0.25 * (blocks.mean_variance or 1.0)
         if given is not None:
-            unit = 1.0 if self.scaling else float(blocks.frame.scale)
             weight = given * unit * unit
+        elif self.solver == "nsga2":
+            # The square of a squared distance: the unit counts, and without scaling that is the unit of the input.
+            weight = 2 * variance_of_squares(blocks) / unit / unit or weight
         self._lambda = min(max(weight, _LEAST), _MOST)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array | Prototypes:
@@ -283,7 +337,8 @@ class ENTROPYFCM(AlternatingClusterer):
         V, _ = self._rule(state)
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
         self.entropy_weight_ = self._objective_in_input_units(self._lambda, blocks.frame)
-        self.compactness_, self.entropy_ = self._aims(blocks.reduce(self._parts, state), blocks.frame)
+        (compactness, entropy), *_ = blocks.reduce(self._aims, [state]).values.tolist()
+        self.compactness_, self.entropy_ = self._objective_in_input_units(compactness, blocks.frame), entropy
         if isinstance(state, Prototypes):
             self.weights_ = np.exp(state.log_weights)
 
@@ -293,9 +348,19 @@ class ENTROPYFCM(AlternatingClusterer):
         if complaints:  # only now: the critical weight takes a few passes
             critical = self._objective_in_input_units(critical_weight(blocks), blocks.frame)
             complaints[0] += (
-                f" (entropy weight {self.entropy_weight_:.4g}; from {critical:.4g} on all prototypes coincide)"
+                f" (entropy weight {self.entropy_weight_:.4g}; from {critical:.4g} on the prototypes of least "
+                "objective coincide)"
             )
-        return super()._complaints(run, blocks) + complaints
+        if self.solver != "nsga2":
+            return super()._complaints(run, blocks) + complaints
+        if not run.converged and self.max_iter > 1:
+            cut = f"ENTROPYFCM stopped at max_iter={self.max_iter} of n_generations={self.n_generations} generations. "
+            complaints.insert(0, cut + "Increase max_iter.")
+        return complaints
+
+    @property
+    def _monotone(self) -> bool:
+        return self.solver != "nsga2"
 
     @property
     def _residual(self) -> Callable[..., float]:  # type: ignore[override]
@@ -317,27 +382,45 @@ class ENTROPYFCM(AlternatingClusterer):
         V, log_weights = state if isinstance(state, Prototypes) else (state, np.zeros(len(state)))
         return V, ("entropy", self._lambda, *log_weights)
 
-    def _parts(self, block: Block, state: Array | Prototypes) -> Parts:
-        V, rule = self._rule(state)
-        weight = np.ones(block.n) if block.weight is None else block.weight
-        size, scatter = center_scatter(block, V, *rule)
-        U = center_memberships(block, V, *rule).astype(np.float64, copy=False)
-        # fuzzy c-means with one prototype: the objective of a row is its squared distance
-        squared = [weight @ (u * u * center_rows(block, v[None], "fcm", 2.0)) for u, v in zip(U.T, V, strict=True)]
-        return Parts(float(scatter.sum()), float(weight @ entr(U).sum(axis=1)), size, np.array(squared))
+    def _aims(self, block: Block, states: Any) -> Sums:
+        """Compactness and entropy (P, 2) at each of P states."""
+        values = np.zeros((len(states), 2))
+        for rows, weight in slices(block, self.n_clusters):
+            for p, (V, rule) in enumerate(map(self._rule, states)):
+                U = center_memberships(rows, V, *rule).astype(np.float64, copy=False)
+                values[p] += center_scatter(rows, V, *rule).scatter.sum(), (weight @ entr(U)).sum()
+        return Sums(values)
 
-    def _aims(self, parts: Parts, frame: Frame) -> tuple[float, float]:
-        """Compactness and entropy in the units of the objective."""
-        return self._objective_in_input_units(parts.compactness, frame), parts.entropy
+    def _points(self, blocks: Blocks, runs: list[Run], *rule: Any) -> list[Point]:
+        """Solutions at the present entropy weight, their index under a membership rule."""
+        states = [run.state for run in runs]
+        aims = blocks.reduce(self._aims, states).values.tolist()
+        scatter = blocks.reduce(scatter_within, states, *rule).values
+        return [
+            Point(self._lambda, run, compactness, entropy, wu_li_index(run.state, size, squared))
+            for run, (compactness, entropy), (size, squared) in zip(runs, aims, scatter, strict=True)
+        ]
 
     def _run(self, starts: Starts) -> None:
         if self.solver == "alternating":
             starts.run()
             return
+        front = self._follow_path(starts) if self.solver == "path" else self._evolve(starts)
+        chosen = min(front, key=lambda point: point.wu_li)
+        self._lambda, starts.runs[:] = chosen.weight, [chosen.run]
+        blocks, frame, units = starts.blocks, starts.blocks.frame, self._objective_in_input_units
+        self.pareto_front_ = np.array([(units(point.compactness, frame), point.entropy) for point in front])
+        self.pareto_centers_ = np.array([frame.to_input(point.run.state).astype(blocks.dtype) for point in front])
+        self.pareto_weights_ = np.array([units(point.weight, frame) for point in front])
+        if self.verbose:
+            shown = units(chosen.run.history[-1], frame)
+            print(f"ENTROPYFCM front of {len(front)} points: Wu-Li index {chosen.wu_li:.4g} at objective {shown:.8g}")
+
+    def _follow_path(self, starts: Starts) -> list[Point]:
         blocks = starts.blocks
         critical = critical_weight(blocks) or 1.0
         path = np.maximum(critical * np.geomspace(_PATH, 1, self.n_path_steps), _LEAST)
-        points: list[tuple[float, Run, Parts]] = []
+        points: list[Point] = []
         for self._lambda in path.tolist():
             if not points:
                 run = starts.run()
@@ -345,27 +428,81 @@ class ENTROPYFCM(AlternatingClusterer):
                 run = Run(run.state, n_iter=1)  # an interruption keeps the solution it starts from
                 starts.runs[:] = [run]
                 alternate(self, blocks, run)
-            points.append((self._lambda, run, blocks.reduce(self._parts, run.state)))
-        points = not_dominated(points)
-        indices = [wu_li_index(run.state, parts) for _, run, parts in points]
-        self._lambda, starts.runs[0], _ = points[int(np.argmin(indices))]
-        frame = blocks.frame
-        self.pareto_front_ = np.array([self._aims(parts, frame) for _, _, parts in points])
-        self.pareto_centers_ = np.array([frame.to_input(run.state).astype(blocks.dtype) for _, run, _ in points])
-        self.pareto_weights_ = np.array([self._objective_in_input_units(weight, frame) for weight, _, _ in points])
+            points += self._points(blocks, [run], *self._rule(run.state)[1])
+        return not_dominated(points)
+
+    def _evolve(self, starts: Starts) -> list[Point]:
+        blocks, rng, K = starts.blocks, starts.rng, self.n_clusters
+        low, high = (np.tile(blocks.frame.from_input(end), K) for end in blocks.reduce(extent))
+        seeds = [starting_centers(blocks, self.init, K, rng).ravel() for _ in range(self.population_size // 2)]
+        others = rng.uniform(low, high, (self.population_size - len(seeds), K * blocks.d))
+        genes = np.concatenate([np.clip(seeds, low, high), others])
+
+        def objectives(genes: Array) -> Array:
+            aims = blocks.reduce(self._aims, genes.reshape(-1, K, blocks.d)).values / blocks.total_weight
+            return leading_digits(aims * (1, -1))
+
+        generations = min(self.n_generations, self.max_iter)
+        search = nsga2(objectives, genes, low, high, rng)
+        run = Run(None)
+        starts.runs.append(run)
+        for generation, population in enumerate(islice(search, generations + 1)):
+            J = blocks.total_weight * (population.objectives @ (1, self._lambda))
+            least = int(J.argmin())  # what an interruption keeps
+            run.state = population.genes[least].reshape(K, -1)
+            run.history.append(float(J[least]))
+            run.n_iter = generation
+            if self.verbose > 1:
+                shown, size = self._objective_in_input_units(J[least], blocks.frame), (population.rank == 0).sum()
+                print(f"ENTROPYFCM generation {generation}: objective {shown:.8g}, {size} in the front")
+        run.converged = generations == self.n_generations
+        first = population.rank == 0
+        _, distinct = np.unique(population.objectives[first], axis=0, return_index=True)
+        members = population.genes[first][distinct].reshape(-1, K, blocks.d)
+        return self._points(blocks, [replace(run, state=V) for V in members], "fcm", 2.0)
 
 
-def not_dominated(points: list[tuple[float, Run, Parts]]) -> list[tuple[float, Run, Parts]]:
+def not_dominated(points: list[Point]) -> list[Point]:
     """The points to which no other is preferable: more compact, beyond rounding, and no less entropy.
 
     A step of the path may end in a poor local minimum, and a later one leave it.
     """
-    aims = [(parts.compactness, parts.entropy) for _, _, parts in points]
     return [
         point
-        for point, (f1, f2) in zip(points, aims, strict=True)
-        if not any(other < f1 * (1 - 1e-9) and entropy >= f2 for other, entropy in aims)
+        for point in points
+        if not any(
+            other.compactness < point.compactness * (1 - 1e-9) and other.entropy >= point.entropy for other in points
+        )
     ]
+
+
+def leading_digits(values: Array) -> Array:
+    """Values to ten digits: the order of clusters, or of rows in a sum, is not to decide which of two is smaller."""
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(fraction, 33)), exponent - 33)
+
+
+def slices(block: Block, width: int) -> Iterator[tuple[Block, Array]]:
+    """A block in parts of which a matrix (rows, width) is small, and their weights."""
+    step = max(1, _SLICE // width)
+    for lo in range(0, block.n, step):
+        part = block
+        if step < block.n:
+            weight = None if block.weight is None else block.weight[lo : lo + step]
+            part = Block(block.X[lo : lo + step], weight, block.frame)
+        yield part, np.ones(part.n) if part.weight is None else part.weight
+
+
+def scatter_within(block: Block, states: Any, *rule: Any) -> Sums:
+    """Summed u and u^2 D per cluster, (P, 2, K), for the centres of each of P states and a membership rule."""
+    values = np.zeros((len(states), 2, len(states[0])))
+    for rows, weight in slices(block, len(states[0])):
+        for p, V in enumerate(states):
+            U = center_memberships(rows, V, *rule).astype(np.float64, copy=False)
+            # fuzzy c-means with one prototype: the objective of a row is its squared distance
+            squared = [weight @ (u * u * center_rows(rows, v[None], "fcm", 2.0)) for u, v in zip(U.T, V, strict=True)]
+            values[p] += weight @ U, squared
+    return Sums(values)
 
 
 def prototype_shift(old: Prototypes, new: Prototypes, history: list[float], blocks: Blocks) -> float:
@@ -374,12 +511,30 @@ def prototype_shift(old: Prototypes, new: Prototypes, history: list[float], bloc
     return max(center_shift(old.centers, new.centers, history, blocks), float(weights))
 
 
-def wu_li_index(V: Array, parts: Parts) -> float:
+def wu_li_index(V: Array, size: Array, squared: Array) -> float:
     """Fuzzy scatter within the clusters over minimum plus median of the squared distances between them."""
-    within = parts.squared / np.maximum(parts.size, EMPTY)
+    within = squared / np.maximum(size, EMPTY)
     between = pdist(V, "sqeuclidean") if len(V) > 1 else np.ones(1)
     separation = between.min() + np.median(between)
     return float(within.sum() / separation) if separation > 1e-12 * within.sum() else np.inf
+
+
+def mean_row(blocks: Blocks) -> Array:
+    """Mean (d,) of the rows."""
+    moments = blocks.reduce(center_statistics, np.zeros((1, blocks.d)), "entropy", 1.0, 0.0)
+    return moments.total[0] / moments.weight[0]
+
+
+def variance_of_squares(blocks: Blocks) -> float:
+    """Variance of the squared distances of the rows to their mean; 0 where they differ by rounding only."""
+    mean, level = mean_row(blocks), blocks.mean_variance * blocks.d
+    variance = float(blocks.reduce(_deviations, mean, level).values) / blocks.total_weight
+    return variance if variance > 1e-12 * level * level else 0.0
+
+
+def _deviations(block: Block, mean: Array, level: float) -> Sums:
+    D = ((center_rows(rows, mean[None], "fcm", 2.0), weight) for rows, weight in slices(block, 1))
+    return Sums(np.array(sum(weight @ (d - level) ** 2 for d, weight in D)))
 
 
 class _Product(NamedTuple):
@@ -407,8 +562,7 @@ def critical_weight(blocks: Blocks) -> float:
     """
     if not blocks.mean_variance > 0:
         return 0.0
-    moments = blocks.reduce(center_statistics, np.zeros((1, blocks.d)), "entropy", 1.0, 0.0)
-    mean = moments.total[0] / moments.weight[0]
+    mean = mean_row(blocks)
 
     def covariance_times(direction: Array) -> Array:
         product = blocks.reduce(_product, mean, direction.ravel())

@@ -1,6 +1,7 @@
-"""The older package of our name, in a virtual environment of its own (its import name is the same as ours).
+"""Other packages, each in a virtual environment of its own: their versions, or their import names, clash with ours.
 
-``PeerProcess`` keeps one Python process there and runs snippets in it, so that both sides can be timed in turns.
+``Interpreter`` keeps one Python process and runs snippets in it, so that two sides can be timed in turns.
+``PeerProcess`` is one with the older package of our name.
 """
 
 from __future__ import annotations
@@ -9,58 +10,91 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import venv
 from pathlib import Path
 
 REQUIREMENT = "soft-clustering==0.2.0"
+# Whatever a snippet prints goes nowhere: the first channel is for answers.
 _SERVER = """
-import json, sys, time, warnings
+import json, os, sys, time, warnings
 warnings.simplefilter("ignore")
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 names = {}
 for line in sys.stdin:
     code = json.loads(line)
+    names["answer"] = error = None
     start = time.perf_counter()
-    exec(code, names)
-    print(json.dumps([time.perf_counter() - start, names.get("answer")]), flush=True)
+    try:
+        exec(code, names)
+    except Exception as problem:
+        error = " ".join(f"{type(problem).__name__}: {problem}".split())
+    answers.write(json.dumps([time.perf_counter() - start, names["answer"], error]) + "\\n")
+    answers.flush()
 """
 
 
-def peer_python(folder: str | None = None) -> str:
-    """The interpreter of the peer's environment, which is made on first use."""
-    root = Path(folder or Path(tempfile.gettempdir()) / "soft-clustering-peer")
+def venv_python(name: str, *requirements: list[str]) -> str:
+    """The interpreter of the environment ``name``, which is made on first use: one ``pip install`` per list."""
+    root = Path(tempfile.gettempdir()) / f"soft-clustering-{name}"
     python = root / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    if not python.exists():
-        venv.create(root, with_pip=True)
-        # its torch models are not needed here, and torch is large
-        subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", REQUIREMENT], check=True)
-        subprocess.run(
-            [python, "-m", "pip", "install", "-q", "numpy", "scipy", "scikit-learn", "typeguard"], check=True
-        )
+    ready = root / "ready"
+    if not ready.exists():
+        venv.create(root, with_pip=True, clear=True)
+        for arguments in requirements:
+            subprocess.run([python, "-m", "pip", "install", "-q", *arguments], check=True)
+        ready.touch()
     return str(python)
 
 
-class PeerProcess:
-    """Run snippets in the peer's environment: ``run(code)`` gives (seconds, value of ``answer``)."""
+def peer_python() -> str:
+    """The interpreter of the older package's environment."""
+    # its torch models are not needed here, and torch is large
+    return venv_python("older", ["--no-deps", REQUIREMENT], ["numpy", "scipy", "scikit-learn", "typeguard"])
 
-    def __init__(self, folder: str | None = None) -> None:
-        # -I: neither this folder nor PYTHONPATH, or it would import us
-        command = [peer_python(folder), "-I", "-c", _SERVER]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        version = "from importlib.metadata import version\nanswer = version('soft-clustering')"
-        assert self.run(version)[1] == REQUIREMENT.partition("==")[2]
-        self.run("import soft_clustering\nanswer = hasattr(soft_clustering, '_registry')")
-        assert self.run("answer = hasattr(soft_clustering, '_registry')")[1] is False
 
-    def run(self, code: str) -> tuple[float, object]:
-        """Time one snippet."""
+class Interpreter:
+    """Run snippets in a process of the given command: ``run(code)`` gives (seconds, value of ``answer``)."""
+
+    def __init__(self, *command: str) -> None:
+        self._process = subprocess.Popen(
+            [*command, "-c", _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, code: str, time_limit: float | None = None) -> tuple[float, object]:
+        """Time one snippet. A RuntimeError says how it failed; TimeoutError: the process had to be ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        clock = threading.Timer(time_limit, self._process.kill) if time_limit is not None else None
+        if clock:
+            clock.start()
         self._process.stdin.write(json.dumps(code) + "\n")
         self._process.stdin.flush()
-        seconds, answer = json.loads(self._process.stdout.readline())
+        line = self._process.stdout.readline()
+        if clock:
+            clock.cancel()
+        if not line:
+            if clock and clock.finished.is_set() and self._process.wait() < 0:
+                raise TimeoutError(f"more than {time_limit:g} s")
+            raise RuntimeError(f"the process ended with code {self._process.wait()}")
+        seconds, answer, error = json.loads(line)
+        if error:
+            raise RuntimeError(error)
         return seconds, answer
 
     def close(self) -> None:
         """End the process."""
-        self._process.terminate()
-        self._process.wait()
+        self._process.kill()
+        self._process.communicate()
+
+
+class PeerProcess(Interpreter):
+    """Run snippets in the environment of the older package."""
+
+    def __init__(self) -> None:
+        # -I: neither this folder nor PYTHONPATH, or it would import us
+        super().__init__(peer_python(), "-I")
+        version = "from importlib.metadata import version\nanswer = version('soft-clustering')"
+        assert self.run(version)[1] == REQUIREMENT.partition("==")[2]
+        assert self.run("import soft_clustering\nanswer = hasattr(soft_clustering, '_registry')")[1] is False

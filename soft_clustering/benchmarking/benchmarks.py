@@ -1,0 +1,415 @@
+"""Models times data sets times measurements: the benchmarks."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils.validation import _num_samples
+
+from ..datasets import dataset_info, get_dataset
+from .records import QUALITY, Journal, require_pandas, to_frame
+from .runner import Run, carry_out
+
+if TYPE_CHECKING:
+    import pandas
+
+#: name, number of samples, X, y, and why there are no data
+_Data = tuple[str, int | None, Any, Any, str | None]
+
+_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [StrOptions({"true"}), None],
+    "n_repeats": [Interval(Integral, 1, None, closed="left")],
+    "random_state": [Interval(Integral, 0, 2**31, closed="left")],
+    "max_samples": [Interval(Integral, 2, None, closed="left"), None],
+    "warm_up": ["boolean"],
+    "time_limit": [Interval(Real, 0, None, closed="neither"), None],
+    "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
+    "results": [str, os.PathLike, None],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+}
+
+
+class ClusteringBenchmark:
+    """Every model on every data set: time, memory and quality.
+
+    Each run, one model on one data set, has a process of its own, with limits on its time and memory. Whatever becomes
+    of it, there is a record of it, with every column.
+
+    Parameters
+    ----------
+    models : dict of str to estimator, or list of estimators
+        scikit-learn clusterers, soft or hard, ours or others'. In a list they are named after their classes. They are
+        cloned, never fitted here.
+    datasets : list of str, or mapping of str to (X, y)
+        Names of :func:`soft_clustering.datasets.available_datasets`, or the data: X is what the models take, y the
+        classes or None.
+    n_clusters : {'true'} or None, default='true'
+        ``'true'`` sets the parameter ``n_clusters`` of every model (``n_components`` where there is only that) to the
+        number of classes. A model whose parameter is None finds the number itself and is left alone. None leaves all
+        models as they are.
+    n_repeats : int, default=1
+        Runs of each model on each data set.
+    random_state : int, default=0
+        Seed of the subsamples; repeat r seeds the models with ``random_state + r``. A model with a seed of its own
+        keeps it.
+    max_samples : int or None, default=None
+        A data set of more rows is replaced by so many, drawn without replacement. Only for data whose rows are the
+        samples.
+    warm_up : bool, default=True
+        Where time is measured, fit twice in the same process and time the second fit: the first one pays for imports
+        and threads.
+    time_limit : float or None, default=60.0
+        Seconds for the fit and the measurements after it. The start of the process, its imports and the warm-up (which
+        has the same limit again) do not count.
+    memory_limit : int or None, default=None
+        Bytes of resident memory for the whole process and those it starts. Looked at fifty times a second. Not on
+        Windows.
+    results : str or path, default=None
+        A JSON Lines file. Every finished run is appended to it at once, and a run that is already there is not run
+        again. None keeps the records in memory only.
+    n_jobs : int or None, default=None
+        Runs at the same time, through joblib: None is 1 unless a ``joblib.parallel_config`` says otherwise. Times are
+        comparable only where it is 1.
+    verbose : int, default=1
+        0 shows nothing, 1 the progress on standard error.
+
+    See Also
+    --------
+    RuntimeBenchmark, MemoryBenchmark, ClusteringQualityBenchmark : the same, but only one kind of measurement.
+    ScalabilityBenchmark : growing numbers of samples.
+    summarize : a table with a row per model.
+
+    Notes
+    -----
+    The columns of a record:
+
+    * ``model``, ``dataset``, ``n_samples``, ``n_features``, ``n_classes``, ``repeat``; ``estimator``, its parameters;
+    * ``status``: ``ok``; ``degenerate``, fewer than two clusters in the labels; ``timeout``; ``memory``, over the limit
+      or a MemoryError; ``error``. ``reason`` says why it is not ``ok``;
+    * ``n_clusters``, ``n_iter``, ``converged``, ``warnings``: of the fitted model, where it has them;
+    * ``fit_time``, ``predict_time``: seconds for the training data;
+    * ``peak_memory``: the largest resident size during the fit in bytes, beyond what the process held before it;
+    * the twelve measures of :func:`soft_clustering.metrics.clustering_metrics` and
+      :func:`soft_clustering.metrics.soft_clustering_metrics` (at m = 2), NaN where one does not apply.
+
+    What was measured before a limit was met is kept.
+
+    Two runs are the same, and the second is not run again, if all of this is the same: the model's name, class, version
+    and parameters, the content of the data, the repeat, the limits and what is measured. Changed code of the same
+    version is not noticed: remove the file after such a change.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from soft_clustering import FCM
+    >>> from soft_clustering.benchmarking import ClusteringBenchmark
+    >>> results = ClusteringBenchmark([FCM(), KMeans()], ["iris"], verbose=0).run()
+    >>> results[["model", "dataset", "status", "ari"]].round(2)
+        model dataset status   ari
+    0     FCM    iris     ok  0.73
+    1  KMeans    iris     ok  0.72
+    """
+
+    measurements: ClassVar[tuple[str, ...]] = ("fit_time", "predict_time", "peak_memory", *QUALITY)
+
+    def __init__(
+        self,
+        models: Mapping[str, Any] | Sequence[Any],
+        datasets: Mapping[str, tuple[Any, Any]] | Sequence[str],
+        *,
+        n_clusters: str | None = "true",
+        n_repeats: int = 1,
+        random_state: int = 0,
+        max_samples: int | None = None,
+        warm_up: bool = True,
+        time_limit: float | None = 60.0,
+        memory_limit: int | None = None,
+        results: str | os.PathLike[str] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 1,
+    ) -> None:
+        self.models = _named(models)
+        self.datasets = _data_of(datasets)
+        self.n_clusters = n_clusters
+        self.n_repeats = n_repeats
+        self.random_state = random_state
+        self.max_samples = max_samples
+        self.warm_up = warm_up
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.results = results
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        validate_parameter_constraints(
+            _CONSTRAINTS, {name: getattr(self, name) for name in _CONSTRAINTS}, caller_name=type(self).__name__
+        )
+        if memory_limit is not None and sys.platform == "win32":
+            raise ValueError("memory_limit must be None on Windows: the resident size of a process is not read there.")
+
+    def run(self) -> pandas.DataFrame:
+        """Run what has not been run yet.
+
+        Returns
+        -------
+        results : DataFrame
+            A row per model, data set and repeat, in this order; the columns that the notes of
+            :class:`ClusteringBenchmark` list, as far as this benchmark measures them.
+        """
+        require_pandas()  # before the work, not after it
+        runs = list(self.plan())
+        journal = Journal(self.results)
+        progress = _Progress(len(runs), sum(run.key in journal.records for run in runs), self.verbose)
+        for record in carry_out(runs, journal, self.n_jobs):
+            progress.step(record)
+        return to_frame((journal.records[run.key] for run in runs), self.measurements)
+
+    def plan(self) -> Iterator[Run]:
+        """What there is to run, data included; for those who watch the runs themselves.
+
+        Yields
+        ------
+        run : Run
+            One model on one data set, once.
+        """
+        data = [(*entry, joblib.hash(entry)) for name in self.datasets for entry in self._load(name)]
+        limits = (None if self.time_limit is None else float(self.time_limit), self.memory_limit)
+        for model, estimator in self.models.items():
+            for dataset, n_samples, X, y, failure, fingerprint in data:
+                n_classes = None if y is None else len(np.unique(y))
+                for repeat in range(self.n_repeats):
+                    configured = self._configure(estimator, n_classes, self.random_state + repeat)
+                    known = {
+                        "model": model,
+                        "dataset": dataset,
+                        "n_samples": n_samples,
+                        "n_features": X.shape[1] if len(getattr(X, "shape", ())) == 2 else None,
+                        "n_classes": n_classes,
+                        "repeat": repeat,
+                    }
+                    key = _key(configured, known, fingerprint, self.measurements, bool(self.warm_up), limits)
+                    known["estimator"] = " ".join(repr(configured).split())
+                    yield Run(key, known, configured, X, y, failure, self.measurements, bool(self.warm_up), *limits)
+
+    def _load(self, name: str) -> Iterator[_Data]:
+        X, y, failure = self._read(name)
+        if failure:
+            yield name, None, None, None, failure
+            return
+        n = _num_samples(X)
+        if self.max_samples is not None and n > self.max_samples:
+            n = self.max_samples
+            X, y = _take(X, y, np.sort(self._shuffled(_num_samples(X))[:n]))
+        yield name, n, X, y, None
+
+    def _read(self, name: str) -> tuple[Any, Any, str | None]:
+        """X, y, and why there are none."""
+        try:
+            pair = self.datasets[name]
+            pair = get_dataset(pair) if isinstance(pair, str) else pair
+        except Exception as error:  # it may be fetched from anywhere: the runs that need it record what went wrong
+            return None, None, " ".join(f"{type(error).__name__} in loading the data: {error}".split())
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"datasets[{name!r}] must be a pair (X, y). Got {type(pair).__name__} instead.")
+        return *pair, None
+
+    def _shuffled(self, n: int) -> Any:
+        return np.random.RandomState(self.random_state).permutation(n)
+
+    def _configure(self, estimator: Any, n_classes: int | None, seed: int) -> Any:
+        configured = clone(estimator)
+        parameters = configured.get_params(deep=False)
+        count = next((name for name in ("n_clusters", "n_components") if name in parameters), None)
+        if self.n_clusters == "true" and n_classes is not None and count and parameters[count] is not None:
+            configured.set_params(**{count: n_classes})
+        if "random_state" in parameters and parameters["random_state"] is None:
+            configured.set_params(random_state=seed)
+        return configured
+
+
+class RuntimeBenchmark(ClusteringBenchmark):
+    """Time to fit and to predict.
+
+    Parameters are those of :class:`ClusteringBenchmark`.
+
+    Examples
+    --------
+    >>> from soft_clustering import FCM
+    >>> from soft_clustering.benchmarking import RuntimeBenchmark
+    >>> RuntimeBenchmark([FCM()], ["iris"]).measurements
+    ('fit_time', 'predict_time')
+    """
+
+    measurements = ("fit_time", "predict_time")
+
+
+class MemoryBenchmark(ClusteringBenchmark):
+    """Peak memory of the fit.
+
+    Parameters are those of :class:`ClusteringBenchmark`.
+
+    Examples
+    --------
+    >>> from soft_clustering import FCM
+    >>> from soft_clustering.benchmarking import MemoryBenchmark
+    >>> MemoryBenchmark([FCM()], ["iris"]).measurements
+    ('peak_memory',)
+    """
+
+    measurements = ("peak_memory",)
+
+
+class ClusteringQualityBenchmark(ClusteringBenchmark):
+    """The twelve measures of quality.
+
+    Parameters are those of :class:`ClusteringBenchmark`.
+
+    Examples
+    --------
+    >>> from soft_clustering import FCM
+    >>> from soft_clustering.benchmarking import ClusteringQualityBenchmark
+    >>> ClusteringQualityBenchmark([FCM()], ["iris"]).measurements[:5]
+    ('silhouette', 'calinski_harabasz', 'davies_bouldin', 'ari', 'nmi')
+    """
+
+    measurements = QUALITY
+
+
+class ScalabilityBenchmark(ClusteringBenchmark):
+    """Time and memory for growing numbers of samples.
+
+    Parameters
+    ----------
+    models : dict of str to estimator, or list of estimators
+        As in :class:`ClusteringBenchmark`.
+    datasets : list of str, mapping of str to (X, y), or None, default=None
+        Each is subsampled to every size; a larger subsample contains the smaller ones. None: overlapping Gaussian
+        clusters in 8 dimensions, 5 classes.
+    sizes : list of int, default=(250, 500, 1000, 2000, 4000)
+        Numbers of samples, none larger than a data set.
+    **options
+        The other parameters of :class:`ClusteringBenchmark`, without ``max_samples``.
+
+    See Also
+    --------
+    scaling_exponents : how fast the results grow.
+
+    Examples
+    --------
+    >>> from soft_clustering import FCM
+    >>> from soft_clustering.benchmarking import ScalabilityBenchmark
+    >>> ScalabilityBenchmark([FCM()], sizes=[1000, 2000, 4000]).measurements
+    ('fit_time', 'predict_time', 'peak_memory')
+    """
+
+    measurements = ("fit_time", "predict_time", "peak_memory")
+
+    def __init__(
+        self,
+        models: Mapping[str, Any] | Sequence[Any],
+        datasets: Mapping[str, tuple[Any, Any]] | Sequence[str] | None = None,
+        *,
+        sizes: Sequence[int] = (250, 500, 1000, 2000, 4000),
+        **options: Any,
+    ) -> None:
+        if "max_samples" in options:
+            raise TypeError("ScalabilityBenchmark takes no max_samples: sizes are the numbers of samples.")
+        if np.ndim(sizes) != 1 or not len(sizes) or not all(isinstance(n, Integral) and n >= 2 for n in sizes):
+            raise ValueError(f"sizes must be a list of ints >= 2. Got {sizes!r} instead.")
+        self.sizes = sorted({int(size) for size in sizes})
+        if datasets is None:
+            datasets = {"blobs": make_blobs(self.sizes[-1], 8, centers=5, cluster_std=4.0, random_state=0)}
+        super().__init__(models, datasets, **options)
+
+    def _load(self, name: str) -> Iterator[_Data]:
+        X, y, failure = self._read(name)
+        n = self.sizes[-1] if failure else _num_samples(X)
+        if self.sizes[-1] > n:
+            raise ValueError(f"sizes must be at most the {n} samples of data set {name!r}. Got {self.sizes[-1]}.")
+        order = self._shuffled(n)
+        for size in self.sizes:
+            yield (name, size, *((None, None) if failure else _take(X, y, order[:size])), failure)
+
+
+class _Progress:
+    """A line on standard error: rewritten on a terminal, one per run elsewhere."""
+
+    def __init__(self, total: int, done: int, verbose: int) -> None:
+        self._total, self._done, self._verbose = total, done, verbose
+        self._begun, self._start = done, time.monotonic()
+        if verbose and done:
+            print(f"{done} of {total} runs are already in the results", file=sys.stderr)
+
+    def step(self, record: dict[str, Any]) -> None:
+        """One more run has finished."""
+        self._done += 1
+        if not self._verbose:
+            return
+        left = (self._total - self._done) * (time.monotonic() - self._start) / (self._done - self._begun)
+        bar = "#" * (20 * self._done // self._total)
+        text = (
+            f"[{bar:.<20}] {self._done}/{self._total}, {left:.0f} s left: "
+            f"{record['model']}, {record['dataset']}: {record['status']}"
+        )
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="\n" if self._done == self._total else "", file=sys.stderr, flush=True)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+
+def _named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
+    """Models by their names."""
+    if isinstance(models, Mapping):
+        named = dict(models)
+    else:
+        named = {type(model).__name__: model for model in models}
+        if len(named) < len(models):
+            names = [type(model).__name__ for model in models]
+            raise ValueError(f"models must be a dict where two are of one class: {sorted(names)} are not distinct.")
+    for name, model in named.items():
+        if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+            raise TypeError(f"models[{name!r}] must be a scikit-learn estimator. Got {model!r} instead.")
+    return named
+
+
+def _data_of(datasets: Mapping[str, tuple[Any, Any]] | Sequence[str]) -> Mapping[str, Any]:
+    """Data sets by their names; a name instead of data stands for the one of our own collection."""
+    if isinstance(datasets, Mapping):
+        return datasets
+    if isinstance(datasets, str):
+        raise TypeError(f"datasets must be a list of names or a mapping of names to (X, y). Got {datasets!r} instead.")
+    for name in datasets:
+        dataset_info(name)
+    return {name: name for name in datasets}
+
+
+def _take(X: Any, y: Any, rows: Any) -> tuple[Any, Any]:
+    return _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows)
+
+
+def _key(estimator: Any, known: dict[str, Any], *rest: Any) -> str:
+    """What tells a run from others: equal for the same run in another process."""
+    kind = type(estimator)
+    version = getattr(sys.modules.get(kind.__module__.partition(".")[0]), "__version__", None)
+    try:
+        key: str = joblib.hash(
+            [kind.__module__, kind.__qualname__, version, estimator.get_params(deep=False), known, *rest]
+        )
+    except pickle.PicklingError as error:
+        raise TypeError(
+            f"models[{known['model']!r}] must have parameters that can be pickled: functions of a module, no lambdas. "
+            f"Got {estimator!r}."
+        ) from error
+    return key

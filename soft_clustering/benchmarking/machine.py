@@ -1,0 +1,71 @@
+"""Where a benchmark ran."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import platform
+import subprocess
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_info
+
+from .._show_versions import show_versions
+
+
+def environment() -> dict[str, Any]:
+    """What the measurements of a benchmark depend on besides the code under test.
+
+    Returns
+    -------
+    environment : dict
+        Ready for JSON: the lines of :func:`soft_clustering.show_versions` (versions, whether the kernels are compiled),
+        and ``date``, ``cpu``, ``usable_cores``, ``thread_pools`` (library and number of threads), ``thread_variables``
+        (the environment variables that limit threads), ``commit`` (of the checkout the package is imported from, None
+        for an installed package; ``-dirty`` where files have changed since).
+
+    Examples
+    --------
+    >>> from soft_clustering.benchmarking import environment
+    >>> {"soft-clustering", "kernels", "python", "numpy", "cpu", "thread_pools"} <= set(environment())
+    True
+    """
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        show_versions()
+    versions = dict(line.split(": ", 1) for line in printed.getvalue().splitlines())
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    pools = [
+        {name: pool.get(name) for name in ("user_api", "internal_api", "version", "num_threads")}
+        for pool in threadpool_info()
+    ]
+    return versions | {
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "cpu": _cpu(),
+        "usable_cores": usable,
+        "thread_pools": pools,
+        "thread_variables": {name: value for name, value in os.environ.items() if name.endswith("_NUM_THREADS")},
+        "commit": _output("git", "-C", str(Path(__file__).parents[2]), "describe", "--always", "--dirty", "--exclude=*")
+        if Path(__file__).parents[2].joinpath(".git").exists()
+        else None,
+    }
+
+
+def _cpu() -> str:
+    """The name of the processor."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.processor() or platform.machine()
+
+
+def _output(*command: str) -> str | None:
+    """What a command prints, None where it is missing or fails."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() or None
+    except (OSError, subprocess.CalledProcessError):
+        return None

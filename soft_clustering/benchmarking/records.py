@@ -1,0 +1,144 @@
+"""What a run leaves behind: one record of a fixed schema, kept as a line of a JSON Lines file.
+
+A line is written when its run has finished, and is on disk before the next one is: a benchmark that was stopped in any
+way finds its finished runs there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+
+#: The twelve measures of :mod:`soft_clustering.metrics`: on the labels, then on the memberships.
+QUALITY = (
+    *("silhouette", "calinski_harabasz", "davies_bouldin", "ari", "nmi"),
+    *("partition_coefficient", "modified_partition_coefficient", "partition_entropy", "fuzzy_hypervolume"),
+    *("xie_beni", "fuzzy_compactness", "separation"),
+)
+
+#: Columns of every record, whatever became of its run, with their type in a DataFrame.
+SCHEMA = {
+    "model": "string",
+    "dataset": "string",
+    "n_samples": "Int64",
+    "n_features": "Int64",
+    "n_classes": "Int64",
+    "repeat": "Int64",
+    "estimator": "string",
+    "status": "string",
+    "reason": "string",
+    "n_clusters": "Int64",
+    "n_iter": "Int64",
+    "converged": "boolean",
+    "warnings": "string",
+    "fit_time": "float64",
+    "predict_time": "float64",
+    "peak_memory": "float64",
+    **dict.fromkeys(QUALITY, "float64"),
+}
+
+
+def to_line(record: dict[str, Any]) -> str:
+    r"""One line of JSON, which has no word for two kinds of numbers: NaN becomes null, infinity a string.
+
+    Examples
+    --------
+    >>> to_line({"ari": 0.5, "nmi": float("nan"), "xie_beni": float("inf")})
+    '{"ari": 0.5, "nmi": null, "xie_beni": "inf"}\n'
+    """
+
+    def sayable(value: Any) -> Any:
+        if not isinstance(value, float) or math.isfinite(value):
+            return value
+        return None if math.isnan(value) else str(value)
+
+    return json.dumps({name: sayable(value) for name, value in record.items()}, allow_nan=False) + "\n"
+
+
+def from_line(line: str | bytes) -> Any:
+    """What such a line holds; numbers are numbers again, but NaN stays None.
+
+    Examples
+    --------
+    >>> from_line('{"model": "inf", "ari": null, "xie_beni": "inf"}')
+    {'model': 'inf', 'ari': None, 'xie_beni': inf}
+    """
+    record = json.loads(line)
+    if isinstance(record, dict):
+        for name, value in record.items():
+            if isinstance(value, str) and SCHEMA.get(name) == "float64":
+                record[name] = float(value)
+    return record
+
+
+def require_pandas() -> Any:
+    """The module pandas, or what to install."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError('A benchmark needs pandas for its tables: pip install "soft-clustering[app]"') from error
+    return pandas
+
+
+def to_frame(records: Iterable[dict[str, Any]], measurements: tuple[str, ...]) -> pandas.DataFrame:
+    """The records as a DataFrame: who and what, how it ended, and the measurements asked for."""
+    optional = {"fit_time", "predict_time", "peak_memory", *QUALITY}
+    schema = {name: kind for name, kind in SCHEMA.items() if name not in optional or name in measurements}
+    return require_pandas().DataFrame(list(records), columns=list(schema)).astype(schema)
+
+
+class Journal:
+    """Finished runs by their key, kept in a JSON Lines file where a path is given.
+
+    Parameters
+    ----------
+    path : path or None
+        Opened or made. A last line without an end, what a killed process may leave, is cut off: its run was not
+        recorded. Any other line that is not a record is an error.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = None if path is None else Path(path)
+        self.records: dict[str, dict[str, Any]] = {}
+        if self.path is None or not self.path.exists():
+            return
+        *lines, tail = self.path.read_bytes().split(b"\n")
+        for number, line in enumerate(lines, 1):
+            self._read(line, number)
+        if tail:
+            if not tail.startswith(b"{"):
+                raise ValueError(self._complaint(len(lines) + 1))
+            with open(self.path, "r+b") as file:
+                file.truncate(sum(len(line) + 1 for line in lines))
+
+    def _complaint(self, number: int) -> str:
+        return f"results={str(self.path)!r} must be a file that a benchmark wrote. Line {number} is no record of one."
+
+    def _read(self, line: bytes, number: int) -> None:
+        try:
+            record = from_line(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise ValueError(self._complaint(number))
+        if "key" in record:
+            self.records[record["key"]] = record
+
+    def note(self, entry: dict[str, Any]) -> None:
+        """Add a line; it is on disk when this returns. A line without a key is kept for the reader of the file only."""
+        if "key" in entry:
+            self.records[entry["key"]] = entry
+        if self.path is None:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path, "ab") as file:
+            file.write(to_line(entry).encode())
+            file.flush()
+            os.fsync(file.fileno())

@@ -1,0 +1,117 @@
+"""Tables made from the records of a benchmark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def summarize(results: pandas.DataFrame) -> pandas.DataFrame:
+    """One row per model: how many runs completed, and means over those.
+
+    Parameters
+    ----------
+    results : DataFrame
+        From :meth:`ClusteringBenchmark.run`, or read from its CSV file.
+
+    Returns
+    -------
+    summary : DataFrame
+        ``algorithm``; ``datasets``, how many it met; ``completed``, runs with a partition of at least two clusters;
+        ``errors``, runs that failed or met a limit (the remaining ones were degenerate); ``ari``, ``nmi`` and
+        ``mean_time_ms``, means over completed runs. The best ARI comes first.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from soft_clustering.benchmarking import summarize
+    >>> results = pandas.DataFrame(
+    ...     {
+    ...         "model": ["FCM", "FCM", "SCM"],
+    ...         "dataset": ["iris", "wine", "iris"],
+    ...         "status": ["ok", "timeout", "degenerate"],
+    ...         "ari": [0.73, None, 0.0],
+    ...         "nmi": [0.75, None, 0.0],
+    ...         "fit_time": [0.002, None, 0.001],
+    ...     }
+    ... )
+    >>> summarize(results)
+      algorithm  datasets  completed  errors   ari   nmi  mean_time_ms
+    0       FCM         2          1       1  0.73  0.75           2.0
+    1       SCM         1          0       0   NaN   NaN           NaN
+    """
+    import pandas
+
+    rows = []
+    for model, runs in results.groupby("model", sort=False):
+        completed = runs[runs["status"] == "ok"]
+        rows.append(
+            {
+                "algorithm": model,
+                "datasets": runs["dataset"].nunique(),
+                "completed": len(completed),
+                "errors": int(runs["status"].isin(["timeout", "memory", "error"]).sum()),
+                "ari": completed["ari"].mean(),
+                "nmi": completed["nmi"].mean(),
+                "mean_time_ms": 1e3 * completed["fit_time"].mean(),
+            }
+        )
+    return pandas.DataFrame(rows).sort_values("ari", ascending=False, kind="stable", ignore_index=True)
+
+
+def scaling_exponents(results: pandas.DataFrame) -> pandas.DataFrame:
+    """How time and memory grow with the number of samples.
+
+    Parameters
+    ----------
+    results : DataFrame
+        From :meth:`ScalabilityBenchmark.run`.
+
+    Returns
+    -------
+    exponents : DataFrame
+        A row per model and data set with ``sizes``, the number of sizes that completed, and for ``fit_time``,
+        ``predict_time`` and ``peak_memory`` the exponent.
+
+    Notes
+    -----
+    The exponent is the slope b of the least squares line log t = a + b log n through the completed runs: 1 for a method
+    that is linear in n, 2 for one that compares all pairs. Small sizes measure fixed costs, so their exponent is too
+    small: choose sizes where the largest one takes seconds. NaN where fewer than two sizes were measured.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from soft_clustering.benchmarking import scaling_exponents
+    >>> results = pandas.DataFrame(
+    ...     {
+    ...         "model": "FCM",
+    ...         "dataset": "blobs",
+    ...         "status": "ok",
+    ...         "n_samples": [100, 1000, 10000],
+    ...         "fit_time": [0.001, 0.01, 0.1],
+    ...         "predict_time": [0.001, 0.01, 0.1],
+    ...         "peak_memory": [1e4, 1e6, 1e8],
+    ...     }
+    ... )
+    >>> scaling_exponents(results)
+      model dataset  sizes  fit_time  predict_time  peak_memory
+    0   FCM   blobs      3       1.0           1.0          2.0
+    """
+    import pandas
+
+    rows = []
+    for (model, dataset), runs in results.groupby(["model", "dataset"], sort=False):
+        completed = runs[runs["status"] == "ok"]
+        row = {"model": model, "dataset": dataset, "sizes": completed["n_samples"].nunique()}
+        for quantity in ("fit_time", "predict_time", "peak_memory"):
+            measured = completed[completed[quantity] > 0]
+            n = np.log(measured["n_samples"].to_numpy(float))
+            t = np.log(measured[quantity].to_numpy(float))
+            row[quantity] = float(np.polyfit(n, t, 1)[0]) if len(np.unique(n)) > 1 else np.nan
+        rows.append(row)
+    return pandas.DataFrame(rows)

@@ -1,0 +1,111 @@
+"""``soft-clustering list``, ``info`` and ``datasets``: what there is."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import re
+
+from .._registry import REGISTRY
+from ..datasets import available_datasets, dataset_info
+from ..datasets.files import find_file
+from .models import INPUTS, defaults, model_class
+from .tables import Column, Record, table, wrap
+
+_MEMBERSHIPS = {
+    "partition": "shares: those of a sample sum to 1",
+    "possibilistic": "typicalities: each in [0, 1] on its own",
+    "affiliation": "strengths: non-negative, not bounded",
+    "credal": "pignistic probabilities: those of a sample sum to 1",
+}
+_MODELS = (
+    Column("model", "name"),
+    Column("family", "family"),
+    Column("input", "modality"),
+    Column("use it for", "use_when"),
+)
+_DATASETS = (
+    Column("name", "name"),
+    Column("group", "group"),
+    Column("rows", "n_samples", form=".0f"),
+    Column("features", "n_features", form=".0f"),
+    Column("classes", "n_classes", form=".0f"),
+    Column("where", "where"),
+)
+
+
+def list_models(args: argparse.Namespace) -> int:
+    """Run ``list``."""
+    rows: list[Record] = []
+    for row in REGISTRY:
+        model = model_class(row.name)
+        if args.modality in (None, model.modality):
+            kinds = {"modality": model.modality, "membership_kind": model.membership_kind}
+            rows.append({name: value for name, value in row._asdict().items() if name != "module"} | kinds)
+    if args.json:
+        print(json.dumps(rows, indent=2))
+    elif rows:
+        print(table(_MODELS, rows))
+    else:
+        print(f"no model takes {INPUTS[args.modality]} yet")
+    return 0
+
+
+def list_datasets(args: argparse.Namespace) -> int:
+    """Run ``datasets``."""
+    rows = []
+    for name in available_datasets():
+        info = dataset_info(name)
+        path, _ = find_file(f"{name}.npz", None) if info["needs_network"] else (None, "")
+        rows.append(info | {"where": str(path) if path else "network" if info["needs_network"] else "built in"})
+    print(json.dumps(rows, indent=2) if args.json else table(_DATASETS, rows))
+    return 0
+
+
+def show_model(args: argparse.Namespace) -> int:
+    """Run ``info``."""
+    row = next(row for row in REGISTRY if row.name == args.model)
+    model = model_class(row.name)
+    sections = _sections(inspect.getdoc(model) or "")
+    extra = "nothing more" if row.extra is None else f'pip install "soft-clustering[{row.extra}]"'
+    facts = {
+        "family": row.family,
+        "input": INPUTS[model.modality],
+        "memberships": _MEMBERSHIPS[model.membership_kind],
+        "new data": "can be predicted" if hasattr(model, "predict_memberships") else "cannot be predicted",
+        "needs": extra,
+        "use it for": row.use_when,
+        "published": row.citation,
+        "in Python": f"from soft_clustering import {row.name}",
+    }
+    lines = [f"{row.name}: {sections[''].strip().splitlines()[0]}", ""]
+    for name, text in facts.items():
+        lines += wrap(f"{name:<13}{text}", 13)
+    described = _described(sections.get("Parameters", ""))
+    known = {f"{name}={default!r}": described.get(name, "") for name, default in defaults(model).items()}
+    width = max(map(len, known)) + 4
+    lines += ["", "Parameters"]
+    for name, text in known.items():
+        lines += wrap(f"  {name:<{width - 2}}{text}", width)
+    lines += ["", "References"]
+    for text in re.split(r"^\.\. \[\d+\]", sections.get("References", row.citation), flags=re.MULTILINE):
+        lines += wrap(f"  {' '.join(text.split())}", 2) if text.strip() else []
+    print("\n".join(line.rstrip() for line in lines))
+    return 0
+
+
+def _sections(docstring: str) -> dict[str, str]:
+    """The text under each underlined title; what comes before the first one is under ''."""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", docstring, flags=re.MULTILINE)
+    return {"": parts[0]} | dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def _described(section: str) -> dict[str, str]:
+    """The first sentence on each parameter, or what it may be where there is none."""
+    _, *parts = re.split(r"^(\w+) : (.*?)(?:, default=.*)?$", section, flags=re.MULTILINE)
+    described = {}
+    for name, kind, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        plain = " ".join(re.sub(r"``| \[\d+\]_", "", text).split())
+        described[name] = re.split(r"(?<=\.) ", plain)[0] or kind
+    return described

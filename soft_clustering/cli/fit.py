@@ -1,0 +1,125 @@
+"""``soft-clustering fit``: one model, and its memberships in a file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .data import SUFFIXES, check_n_clusters, default_n_clusters, load, require_pandas, require_pyarrow, suffix_of
+from .errors import CommandError, UsageError, one_line
+from .models import configured, defaults, feature_model
+
+
+def fit(args: argparse.Namespace) -> int:
+    """Run the command."""
+    model, settings = feature_model(args.model), dict(args.settings)
+    K = _n_clusters(args, defaults(model), settings)
+    with _output(args.output, args.force) as partial:
+        data = load(args)
+        if K is None and "n_clusters" not in settings and defaults(model).get("n_clusters") is not None:
+            K = default_n_clusters(data)
+        check_n_clusters(data, K or 0)
+        estimator = configured(model, K, given=K is not None, seed=args.random_state, **settings)
+        start = time.perf_counter()
+        _fit(estimator, data.X)
+        seconds = time.perf_counter() - start
+        if partial is not None:
+            _write(estimator, partial)
+    print(f"{data.describe()}\n{one_line(repr(estimator))}: {seconds:.3f} s")
+    _print_summary(estimator)
+    if args.output:
+        print(f"memberships: {args.output}")
+    return 0
+
+
+def _n_clusters(args: argparse.Namespace, known: dict[str, Any], settings: dict[str, Any]) -> int | None:
+    """The K of ``-k``, None without it."""
+    if args.n_clusters is None:
+        return None
+    if "n_clusters" not in known:
+        raise UsageError(f"{args.model} finds the number of clusters itself: leave -k out.")
+    if "n_clusters" in settings:
+        raise UsageError("-k and --set n_clusters say the same: leave one out.")
+    return int(args.n_clusters)
+
+
+def _fit(estimator: Any, X: Any) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        estimator.fit(X)
+    for text in dict.fromkeys(one_line(warning.message) for warning in caught):
+        print(f"soft-clustering: warning: {text}", file=sys.stderr)
+
+
+def _print_summary(estimator: Any) -> None:
+    sizes = np.bincount(estimator.labels_[estimator.labels_ >= 0], minlength=estimator.n_clusters_)
+    outside = int((estimator.labels_ < 0).sum())
+    lines = {
+        "clusters": estimator.n_clusters_,
+        "sizes": ", ".join(map(str, sizes)) + (f"; {outside} rows in none" if outside else ""),
+        "mean membership": f"{estimator.memberships_.max(axis=1).mean():.3f} in the own cluster",
+        "iterations": getattr(estimator, "n_iter_", None),
+        "converged": getattr(estimator, "converged_", None),
+        "objective": f"{estimator.objective_:.6g}" if hasattr(estimator, "objective_") else None,
+    }
+    for name, value in lines.items():
+        if value is not None:
+            print(f"{name}: {value}")
+
+
+# The file -------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _output(name: str | None, force: bool) -> Iterator[Path | None]:
+    """A file beside the output that takes its place at the end, so that whatever fails leaves the old one as it was.
+
+    It is made here, before the work: what cannot be written is found now.
+    """
+    if name is None:
+        yield None
+        return
+    path = Path(name).resolve()
+    if suffix_of(path) not in SUFFIXES:
+        raise UsageError(f"-o {name} must end in {', '.join(SUFFIXES)}.")
+    if suffix_of(path) != ".npz":
+        require_pandas()
+    if suffix_of(path) == ".parquet":
+        require_pyarrow()
+    if path.exists() and not path.is_file():
+        raise CommandError(f"{name} is not a file: give another -o.")
+    if path.exists() and not force:
+        raise CommandError(f"{name} exists: give another -o, or --force to write over it.")
+    partial = path.with_name(f".{os.getpid()}-{path.name}")
+    try:
+        partial.touch()
+    except OSError as error:
+        raise CommandError(f"{name} cannot be written: {error.strerror}. Give another -o.") from error
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _write(estimator: Any, path: Path) -> None:
+    """A row per sample: its number, its memberships, its label."""
+    suffix, U, labels = suffix_of(path), np.asarray(estimator.memberships_), np.asarray(estimator.labels_)
+    if suffix == ".npz":
+        np.savez_compressed(path, memberships=U, labels=labels)
+        return
+    columns = {f"cluster_{k}": U[:, k] for k in range(U.shape[1])} | {"label": labels}
+    frame = require_pandas().DataFrame(columns).rename_axis("row").reset_index()
+    if suffix == ".parquet":
+        frame.to_parquet(path, engine="pyarrow", index=False)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")

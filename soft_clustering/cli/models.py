@@ -1,0 +1,67 @@
+"""Estimators by their names."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from .. import __name__ as package
+from .._registry import REGISTRY
+from ..datasets.files import check_name
+from .errors import CommandError, UsageError
+
+INPUTS = {
+    "features": "a table of features, a row per sample",
+    "graph": "a graph",
+    "documents": "texts, or counts of words",
+    "partitions": "partitions of the same samples",
+    "image": "an image",
+    "clients": "tables of features at several places",
+}
+
+
+def model_class(name: str) -> Any:
+    """The class of a registered estimator."""
+    return getattr(__import__(package), name)
+
+
+def feature_models(names: list[str] | None) -> dict[str, Any]:
+    """The classes of the named models, of all that take a table of features where none is named."""
+    if names is None:
+        classes = {row.name: model_class(row.name) for row in REGISTRY}
+        return {name: model for name, model in classes.items() if model.modality == "features"}
+    return {name: feature_model(name) for name in names}
+
+
+def feature_model(name: str) -> Any:
+    """The class of a model that takes a table of features."""
+    model = model_class(name)
+    if model.modality != "features":
+        raise CommandError(
+            f"{name} takes {INPUTS[model.modality]}, not a table of features: use it in Python, from {package} import "
+            f"{name}."
+        )
+    return model
+
+
+def defaults(model: Any) -> dict[str, Any]:
+    """The parameters of a class and their defaults."""
+    return {name: parameter.default for name, parameter in inspect.signature(model).parameters.items()}
+
+
+def configured(model: Any, n_clusters: int | None, given: bool, seed: int, **settings: Any) -> Any:
+    """An estimator with its number of clusters and its seed, where it has such parameters.
+
+    A number that was ``given`` holds for every model that has the parameter. Otherwise a model whose default is None
+    finds the number itself.
+    """
+    known = defaults(model)
+    for name in settings:
+        try:
+            check_name(name, known, f"parameter of {model.__name__}")
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+    parameters = {"random_state": seed} if "random_state" in known else {}
+    if "n_clusters" in known and n_clusters is not None and (given or known["n_clusters"] is not None):
+        parameters["n_clusters"] = n_clusters
+    return model(**parameters | settings)

@@ -1,0 +1,147 @@
+"""Clusterers that behave badly, each in one way; a module of its own, so that the workers of a benchmark find it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+
+#: Writes a byte twenty times a second, for as long as it lives.
+BEAT = """
+import sys, time
+while True:
+    with open(sys.argv[1], "a") as file:
+        file.write(".")
+    time.sleep(0.05)
+"""
+
+
+class Halves(ClusterMixin, BaseEstimator):
+    """Two clusters: below and above the median of the first feature."""
+
+    def fit(self, X, y=None):
+        self.misbehave()
+        self.labels_ = (X[:, 0] > np.median(X[:, 0])).astype(int)
+        return self
+
+    def misbehave(self):
+        pass
+
+
+class Raises(Halves):
+    def misbehave(self):
+        raise ValueError("a message\n  of two lines")
+
+
+class RaisesMemoryError(Halves):
+    def misbehave(self):
+        raise MemoryError("no room")
+
+
+class FailsToPredict(Halves):
+    def predict(self, X):
+        raise RuntimeError("cannot predict")
+
+
+class OneCluster(Halves):
+    def fit(self, X, y=None):
+        self.labels_ = np.zeros(len(X), dtype=int)
+        return self
+
+
+class OnlyNoise(Halves):
+    def fit(self, X, y=None):
+        self.labels_ = np.full(len(X), -1)
+        return self
+
+
+class NoisyButTwo(Halves):
+    """Two clusters and noise; NaN-free, but talkative on every channel."""
+
+    def fit(self, X, y=None):
+        print("an estimator may print")
+        print("here too", file=sys.stderr)
+        for _ in range(3):
+            warnings.warn("look out\nbelow", UserWarning, stacklevel=2)
+        super().fit(X)
+        self.labels_[0] = -1
+        return self
+
+
+class Crashes(Halves):
+    def misbehave(self):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class Exits(Halves):
+    def misbehave(self):
+        print("giving up", file=sys.stderr, flush=True)
+        os._exit(3)
+
+
+class Allocates(Halves):
+    """Takes 1.5 GiB in small steps, itself or in a process that it starts; fails if nobody stops it."""
+
+    def __init__(self, in_child=False):
+        self.in_child = in_child
+
+    def misbehave(self):
+        steps = "import time\nheld = []\nfor _ in range(96):\n    held.append(b'.' * 2**24)\n    time.sleep(0.02)"
+        if self.in_child:
+            subprocess.run([sys.executable, "-c", steps], check=True)
+        else:
+            exec(steps)
+        raise AssertionError("was not stopped")
+
+
+class Copies(Halves):
+    """Holds ten copies of the data for a moment."""
+
+    def fit(self, X, y=None):
+        np.ones((10, *X.shape))
+        return super().fit(X)
+
+
+class StartsAProcess(Halves):
+    """Never ends, nor does the process that it starts."""
+
+    def __init__(self, beat):
+        self.beat = beat
+
+    def misbehave(self):
+        subprocess.Popen([sys.executable, "-c", BEAT, self.beat])
+        time.sleep(600)
+
+
+class Overlapping(Halves):
+    """With unbounded memberships and no centres."""
+
+    _partition_constrained = False
+
+    def fit(self, X, y=None):
+        super().fit(X)
+        self.memberships_ = np.where(np.eye(2)[self.labels_], 3.0, 0.5)
+        return self
+
+
+class WrongMemberships(Halves):
+    def fit(self, X, y=None):
+        super().fit(X)
+        self.memberships_ = np.ones((1, 2))
+        return self
+
+
+class OfGraphs(Overlapping):
+    """Takes anything that has a length."""
+
+    modality = "graph"
+    _partition_constrained = True
+
+    def fit(self, X, y=None):
+        self.labels_ = np.arange(len(X)) % 2
+        self.memberships_ = np.eye(2)[self.labels_]
+        return self

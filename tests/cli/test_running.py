@@ -1,0 +1,364 @@
+"""``compare`` and ``benchmark`` as a user runs them: pipes, terminals, Ctrl-C, kill -9."""
+
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import records_of
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+from soft_clustering import FCM
+from soft_clustering._registry import REGISTRY
+from soft_clustering.benchmarking.records import SCHEMA
+from soft_clustering.cli.compare import _choices, _print_json
+from soft_clustering.cli.data import Data
+from soft_clustering.cli.models import model_class
+
+X, Y = load_iris(return_X_y=True)
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and terminals")
+
+
+def wait_for_records(path, number, process):
+    """Wait until so many runs have finished."""
+    while len(records_of(path)) < number:
+        assert process.poll() is None, "ended too soon"
+        time.sleep(0.05)
+
+
+def wait_for_workers(folder):
+    """Wait until no process works in a folder any more and nothing of theirs is left there but results."""
+
+    def names_it(process):
+        try:
+            return str(folder).encode() in (process / "cmdline").read_bytes()
+        except OSError:  # it has just ended
+            return False
+
+    while any(path.is_dir() for path in folder.iterdir()) or any(map(names_it, Path("/proc").glob("[0-9]*"))):
+        time.sleep(0.05)
+
+
+# compare --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compared(shared_command):
+    """``compare`` without any arguments."""
+    return shared_command("compare")
+
+
+def test_compare_shows_every_model(compared):
+    assert compared.returncode == 0
+    title, empty, header, *rows = compared.stdout.splitlines()
+    assert title == "iris: 150 rows, 4 features, 3 classes; best ARI first"
+    assert empty == ""
+    assert header.split() == ["model", "K", "ARI", "NMI", "silhouette", "Xie-Beni", "seconds", "status"]
+    expected = {row.name for row in REGISTRY if model_class(row.name).modality == "features"}
+    shown = [row.split() for row in rows[: len(expected)]]
+    assert {row[0] for row in shown} == expected
+    found = [float(row[2]) for row in shown if row[2] != "-"]
+    assert found == sorted(found, reverse=True)
+    labels = FCM(3, random_state=0).fit(X).labels_
+    (fcm,) = [row for row in shown if row[0] == "FCM"]
+    assert fcm[1:3] == ["3", f"{adjusted_rand_score(Y, labels):.3f}"]
+    assert fcm[4] == f"{silhouette_score(X, labels):.3f}"
+
+
+def test_rows_come_on_standard_error(compared):
+    _, header, *rows, last = compared.stderr.splitlines()
+    n_models = sum(model_class(row.name).modality == "features" for row in REGISTRY)
+    assert len(rows) == n_models
+    assert "\x1b" not in compared.stderr + compared.stdout
+    assert (compared.stdout + compared.stderr).isascii()
+    # the columns were made before the rows were known
+    for column in ("K", "ARI", "NMI"):
+        end = header.index(column) + len(column)
+        assert all(re.fullmatch(r"\S", row[end - 1]) and row[end] == " " for row in rows)
+    path = re.fullmatch(r"all measurements are in (.+)", last)[1]
+    assert len(records_of(path)) == n_models
+
+
+def test_rows_come_one_by_one(command):
+    process = command.start("compare", "-m", "FCM", "SCM", "--jobs", 1, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    lines = [process.stderr.readline() for _ in range(3)]
+    assert lines[2].startswith(b"FCM ")
+    assert process.poll() is None  # the second model is yet to come
+    out, err = process.communicate()
+    assert err.startswith(b"SCM ")
+    assert out.count(b"FCM ") == out.count(b"SCM ") == 1
+    assert process.returncode == 0
+
+
+def test_json(command):
+    np.savez(command.folder / "mine.npz", X=X)
+    result = command("compare", "mine.npz", "--models", "FCM", "-k", 2, "--json", "-o", "runs.jsonl", "--standardize")
+    assert result.returncode == 0
+    document = json.loads(result.stdout)
+    assert document["dataset"] == "mine.npz (standardized)"
+    assert (document["n_samples"], document["n_features"], document["n_classes"]) == (150, 4, None)
+    assert (document["k"], document["interrupted"], document["output"]) == ([2], False, "runs.jsonl")
+    (fit,) = document["results"]
+    assert (fit["model"], fit["k"], fit["status"], fit["ari"]) == ("FCM", 2, "ok", None)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert fit["silhouette"] == pytest.approx(silhouette_score(scaled, FCM(2, random_state=0).fit_predict(scaled)))
+    assert fit["fit_time"] > 0
+
+    words = ["compare", "mine.npz", "--models", "FCM", "-k", 2, "-o", "runs.jsonl", "--standardize"]
+    again = command(*words, capture_output=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    start, resuming, title, _, header, row, last = again.stdout.splitlines()
+    assert start == "mine.npz (standardized): 150 rows, 4 features; models: 1; K=2"
+    assert resuming == "resuming, 1 of 1 runs are done"
+    assert title.endswith("; best silhouette first")
+    assert header.split() == ["model", "K", "silhouette", "Xie-Beni", "seconds", "status"]
+    assert row.startswith("FCM    2 ")
+    assert last == "all measurements are in runs.jsonl"
+    assert len(records_of(command.folder / "runs.jsonl")) == 1
+
+
+def test_failures_are_told(command):
+    np.savez(command.folder / "wide.npz", X=np.random.RandomState(0).normal(size=(20000, 100)), y=np.arange(20000) % 2)
+    result = command("compare", "wide.npz", "--models", "FCM", "SCM", "--time-limit", "0.01")
+    assert result.returncode == 1
+    assert re.search(r"^FCM +2 .* timeout$", result.stdout, re.MULTILINE)
+    assert re.search(r"^FCM, K=2: timeout: more than 0.01 s, in \w+$", result.stdout, re.MULTILINE)
+    assert re.search(r"^SCM, K=\?: timeout", result.stdout, re.MULTILINE)
+
+
+def test_choices_of_k():
+    def result(model, k, silhouette, davies_bouldin, xie_beni=None):
+        others = {"silhouette": silhouette, "davies_bouldin": davies_bouldin, "xie_beni": xie_beni}
+        return {"model": model, "k": k, "calinski_harabasz": 1.0} | others
+
+    results = [result("A", 3, 0.4, 0.9, 0.2), result("A", 2, 0.3, 0.8, np.inf), result("B", None, 0.5, 0.5)]
+    assert _choices(results) == {
+        "A": {"silhouette": 3, "calinski_harabasz": 2, "davies_bouldin": 2, "xie_beni": 3},
+        "B": dict.fromkeys(["silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni"]),
+    }
+
+
+def test_json_has_no_infinity(capsys):
+    result = dict.fromkeys(SCHEMA) | {"model": "A", "k": 2, "silhouette": 0.5, "xie_beni": np.inf}
+    _print_json(Data("mine", X, None), [2, 3], [result], "runs.jsonl", False)
+    document = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert document["results"][0]["xie_beni"] == "inf"
+    assert document["chosen_k"]["A"] == {"silhouette": 2} | dict.fromkeys(
+        ["calinski_harabasz", "davies_bouldin", "xie_beni"]
+    )
+
+
+# Terminals ------------------------------------------------------------------------------------------------------------
+
+
+def screen_of(output, height):
+    """What a terminal of so many lines shows in the end, with what has left it above."""
+    lines, row, column = [""], 0, 0
+    for part in re.findall(r"\x1b\[\d*[A-Z]|\r|\n|[^\x1b\r\n]+", output):
+        if part == "\r":
+            column = 0
+        elif part == "\n":
+            row += 1
+            lines += [""] * (row + 1 - len(lines))
+        elif part == "\x1b[K":
+            lines[row] = lines[row][:column]
+        elif part == "\x1b[J":
+            lines[row:] = [lines[row][:column]]
+        elif part.endswith("A"):
+            row -= int(part[2:-1])
+            assert row >= max(0, len(lines) - height), "above the screen"
+        else:
+            assert "\x1b" not in part
+            lines[row] = lines[row][:column] + part + lines[row][column + len(part) :]
+            column += len(part)
+    return lines
+
+
+def on_terminal(command, *arguments, size=(24, 80), keys=None, **options):
+    """Run on a terminal; ``keys`` are the text to wait for and what is typed then."""
+    import fcntl
+    import termios
+
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+
+    def control():
+        os.setsid()
+        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+    streams = {"stdin": slave, "stdout": slave, "stderr": slave} | options
+    process = command.start(*arguments, **streams, preexec_fn=control, start_new_session=False)
+    os.close(slave)
+    output = ""
+    while True:
+        try:
+            chunk = os.read(master, 4096)
+        except OSError:  # Linux: nobody has it open any more
+            break
+        if not chunk:
+            break
+        output += chunk.decode()
+        if keys and keys[0] in output:
+            os.write(master, keys[1])
+            keys = None
+    os.close(master)
+    return process, output
+
+
+@posix
+def test_terminal(command):
+    process, output = on_terminal(command, "compare", "--models", "FCM", "SCM")
+    assert process.wait() == 0
+    assert "0 of 2 runs, 0 s; Ctrl-C ends it and keeps what is finished" in output
+    assert output.index("FCM  ") < output.index("2 of 2 runs")
+    lines = screen_of(output, 24)
+    assert lines[0] == "iris: 150 rows, 4 features, 3 classes; best ARI first"
+    assert [line.split(" ")[0] for line in lines[1:]] == ["", "model", "SCM", "FCM", "all", ""]
+
+
+@posix
+def test_small_terminal(command):
+    process, output = on_terminal(command, "compare", "--models", "FCM", "SCM", size=(4, 40))
+    assert process.wait() == 0
+    lines = screen_of(output, 4)
+    # what has left the screen stays, and the table follows it
+    assert [line.split(" ")[0] for line in lines[1:4]] in (["model", "FCM", "SCM"], ["model", "SCM", "FCM"])
+    assert all(len(line) < 40 for line in lines[:4])
+    assert sum(line.startswith("model ") for line in lines) == 2
+
+
+@posix
+def test_table_in_a_file_while_on_a_terminal(command):
+    with open(command.folder / "table.txt", "w") as file:
+        process, output = on_terminal(command, "compare", "--models", "SCM", stdout=file)
+    assert process.wait() == 0
+    assert "0 of 1 runs" in output
+    assert (command.folder / "table.txt").read_text().splitlines()[2].startswith("model ")
+    assert screen_of(output, 24)[0].startswith("all measurements are in ")
+
+
+@posix
+def test_list_is_wrapped_on_a_terminal(command):
+    process, output = on_terminal(command, "list", size=(24, 70))
+    assert process.wait() == 0
+    lines = output.replace("\r", "").splitlines()
+    assert all(len(line) <= 70 for line in lines)
+    assert len(lines) > len(REGISTRY) + 1
+
+
+# Ctrl-C and kill ------------------------------------------------------------------------------------------------------
+
+
+@posix
+def test_control_c_on_a_terminal(command):
+    words = ["compare", "--models", "FCM", "-k", "2:9", "-o", "runs.jsonl", "--jobs", "1"]
+    process, output = on_terminal(command, *words, keys=("1 of 8 runs", b"\x03"))
+    assert process.wait() == 130
+    assert "Traceback" not in output
+    done = len(records_of(command.folder / "runs.jsonl"))
+    assert 1 <= done < 8
+    assert f"interrupted: {done} of 8 runs are in runs.jsonl; the same command goes on" in output
+    assert "FCM" in "".join(screen_of(output, 24)[2:])
+
+
+@posix
+def test_interrupted_compare_goes_on(command):
+    words = ["compare", "--models", "FCM", "-k", "2:6", "--json"]
+    process = command.start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    path = None
+    while path is None or not records_of(path):
+        assert process.poll() is None, "ended too soon"
+        path = next(command.folder.glob("soft-clustering-compare-*.jsonl"), None)
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert f"runs are in {path}; the same command with --output {path} goes on\n" in err
+    wait_for_workers(command.folder)
+    first = records_of(path)
+    document = json.loads(out)
+    assert document["interrupted"] is True
+    assert 1 <= len(first) == len(document["results"]) < 5
+
+    result = command(*words[:-1], "--output", path)
+    assert result.returncode == 0
+    assert f"resuming, {len(first)} of 5 runs are done\n" in result.stderr
+    second = records_of(path)
+    assert second[: len(first)] == first
+    assert sorted(record["n_clusters"] for record in second) == [2, 3, 4, 5, 6]
+    # the choice of K from all five, those of the first time included
+    scores = {K: silhouette_score(X, FCM(K, random_state=0).fit_predict(X)) for K in range(2, 7)}
+    best = max(scores, key=scores.get)
+    assert "K chosen by each index:\n\nmodel  Silhouette  " in result.stdout
+    assert re.search(rf"^FCM  +{best}  ", result.stdout.partition("K chosen")[2], re.MULTILINE)
+    assert re.search(rf"^FCM    {best}  .* {scores[best]:.3f} ", result.stdout, re.MULTILINE)
+
+
+@posix
+def test_killed_benchmark_resumes(command):
+    words = ["benchmark", "synthetic", "--models", "SCM", "-o", "runs.jsonl"]
+    path = command.folder / "runs.jsonl"
+    process = command.start(*words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for_records(path, 2, process)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    wait_for_workers(command.folder)
+    before = path.read_bytes()
+    before = before[: before.rindex(b"\n") + 1]
+    n_before = len(records_of(path))
+    assert 2 <= n_before < 6
+
+    result = command(*words)
+    assert result.returncode == 0, result.stderr
+    assert f"resuming, {n_before} of 6 runs are done\n" in result.stderr
+    assert path.read_bytes().startswith(before)
+    records = records_of(path)
+    assert len({record["key"] for record in records}) == len(records) == 6
+    title, _, header, row = result.stdout.splitlines()
+    assert title == "synthetic: 6 of 6 runs, means over those that completed; best ARI first"
+    assert re.sub(" +", " ", header) == "model data sets completed errors mean ARI mean NMI mean ms"
+    name, datasets, completed, errors, ari, *_ = row.split()
+    found = [record["ari"] for record in records if record["status"] == "ok"]
+    assert (name, int(datasets), int(completed), int(errors)) == ("SCM", 6, len(found), 0)
+    assert float(ari) == pytest.approx(np.mean(found), abs=5e-4)
+
+    document = json.loads(command(*words, "--json").stdout)
+    assert document["summary"][0]["algorithm"] == "SCM"
+    assert path.read_bytes().count(b'"key"') == 6
+
+    process = command.start(*words, "--fresh", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while records_of(path) == records:
+        time.sleep(0.05)
+    wait_for_records(path, 1, process)
+    process.send_signal(signal.SIGINT)
+    assert "runs are in runs.jsonl; the same command without --fresh goes on\n" in process.communicate()[1]
+    assert process.returncode == 130
+    assert 1 <= len(records_of(path)) < 6
+
+
+def test_fresh_removes_only_results_of_benchmarks(tmp_path, fails):
+    (tmp_path / "mine.jsonl").write_text('{"mine": 1}\n')
+    (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
+    assert "mine.jsonl holds no runs of a benchmark" in fails("benchmark", "real", "-o", "mine.jsonl", "--fresh")
+    assert "must be a file that a benchmark wrote" in fails("benchmark", "real", "-o", "mine.csv", "--fresh")
+    assert (tmp_path / "mine.jsonl").read_text() == '{"mine": 1}\n'
+    assert (tmp_path / "mine.csv").read_text() == "a,b\n1,2\n"
+
+
+@pytest.mark.parametrize("words", [["compare"], ["benchmark", "synthetic"]])
+def test_results_that_cannot_be_written(words, tmp_path, call):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    for name in ("folder", "file/runs.jsonl"):
+        code, out, err = call(*words, "--models", "SCM", "-o", name)
+        assert (code, out) == (1, "")
+        assert f"error: {name} cannot be written: " in err
+        assert "Traceback" not in err

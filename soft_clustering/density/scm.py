@@ -325,15 +325,13 @@ def auto_radius(blocks: Blocks, rng: np.random.RandomState) -> float:
     """
     block = blocks.blocks[0]
     weight = np.ones(block.n) if block.weight is None else block.weight
-    indices = np.arange(block.n)
-    if block.n > _PAIRED:
-        indices, weight = draw_strata(block, _PAIRED, rng), np.ones(block.n)
-    weight = weight[indices] / weight[indices].max()
-    if weight.min() == weight.max():
-        median = pair_median(block.take(indices))
+    Z = block.take(slice(None) if block.n <= _PAIRED else draw_strata(block, _PAIRED, rng))
+    if block.n > _PAIRED or weight.min() == weight.max():
+        median = pair_median(Z)
         return 1.0 if np.isnan(median) else _RADIUS / 2 * median
-    distance = pdist(block.take(indices)) / 2
-    i, j = np.triu_indices(len(indices), 1)
+    weight = weight / weight.max()
+    distance = pdist(Z) / 2
+    i, j = np.triu_indices(len(Z), 1)
     mass = np.where(distance > 0, weight[i] * weight[j], 0)
     order = np.argsort(distance)
     cumulated = np.cumsum(mass[order])

@@ -214,24 +214,24 @@ def pair_median(Z: NDArray[np.float64]) -> float:
     those inside, among which it is found. Exact, whatever the sample; without a bracket that holds, all are sorted.
     """
     n = len(Z)
-    if compiled is None or n * n < 32 * _SAMPLED:
+    if compiled is None or not 32 * _SAMPLED <= n * n <= _SAMPLED**2:
         return reference.pair_median(Z)
-    rng = np.random.RandomState(0)
-    first = rng.randint(n, size=_SAMPLED)
-    second = (first + rng.randint(1, n, size=_SAMPLED)) % n
-    parts = np.array_split(np.arange(_SAMPLED), 1 + _SAMPLED * Z.shape[1] // (1 << 18))
-    sample = np.concatenate([_squared(Z[first[part]] - Z[second[part]]) for part in parts])
+    # Every row meets the next few of a random order: all rows equally often, which random pairs do not.
+    shuffled = Z[np.random.RandomState(0).permutation(n)]
+    shifts = range(1, 1 + _SAMPLED // n)
+    sample = np.concatenate([_squared(shuffled - np.roll(shuffled, shift, axis=0)) for shift in shifts])
     sample = sample[sample > 0]
     if len(sample):
-        reach = 2 * np.sqrt(len(sample))  # four standard deviations of the rank of the median
+        reach = 1.5 * np.sqrt(len(sample))  # three standard deviations of the rank of the median
         ranks = [int(max(len(sample) / 2 - reach, 0)), int(min(len(sample) / 2 + reach, len(sample) - 1))]
         low, high = np.partition(sample, ranks)[ranks]
         grid = _pair_grid(Z)
         zeros, below, inside = compiled.pair_window(Z, low, high, n * n // (8 * grid[0]), *grid)
         apart = n * (n - 1) // 2 - zeros
-        middle = np.array([(apart - 1) // 2, apart // 2]) - (below - zeros)
-        if inside is not None and middle[0] >= 0 and middle[1] < len(inside):
-            return float(np.sqrt(np.partition(inside, middle)[middle]).mean())
+        lower, upper = (apart - 1) // 2 - (below - zeros), apart // 2 - (below - zeros)
+        if inside is not None and lower >= 0 and upper < len(inside):
+            inside.partition(lower)
+            return float(np.sqrt(inside[lower]) + np.sqrt(inside[upper:].min())) / 2
     return reference.pair_median(Z)
 
 

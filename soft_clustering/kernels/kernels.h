@@ -20,7 +20,6 @@
 #define POSTERIOR 0
 #define TEMPERED 1
 #define METRIC 2
-#define BUMPS 5 /* in the table of rules */
 
 #if defined(__GNUC__)
 #define ALIGNED __attribute__((aligned(64)))
@@ -160,6 +159,7 @@ typedef struct {
     void (*distances[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *);
     void (*totals[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *, double *);
     rule_t rules[6];
+    void (*pair_bumps)(double *, int64_t, double, const double *, const double *, double *, double *);
     void (*window)(const double *, double, double, int64_t, int64_t *, double *);
     void (*temper)(tile_t *, int64_t, double, double *);
     void (*tempered)(tile_t *, int64_t, const double *, const double *, double *, double *);
@@ -173,13 +173,13 @@ static const steps_t steps_narrow = {
     {{dense_distances_f64_narrow, dense_distances_f32_narrow}, {sparse_distances_f64_narrow, sparse_distances_f32_narrow}},
     {{dense_totals_f64_narrow, dense_totals_f32_narrow}, {sparse_totals_f64_narrow, sparse_totals_f32_narrow}},
     {rule_fcm_narrow, rule_rational_narrow, rule_exponential_narrow, rule_pfcm_narrow, rule_entropy_narrow, rule_bumps_narrow},
-    window_narrow, temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
+    pair_bumps_narrow, window_narrow, temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
 #if HAS_WIDE
 static const steps_t steps_wide = {
     {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
     {{dense_totals_f64_wide, dense_totals_f32_wide}, {sparse_totals_f64_wide, sparse_totals_f32_wide}},
     {rule_fcm_wide, rule_rational_wide, rule_exponential_wide, rule_pfcm_wide, rule_entropy_wide, rule_bumps_wide},
-    window_wide, temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
+    pair_bumps_wide, window_wide, temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
 #endif
 
 static int use_wide = -1;
@@ -449,31 +449,19 @@ static void pair_distances(const job_t *job, tile_t *t, int64_t first, int64_t c
 static void pair_bumps_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
 {
     const double *weight = job->parameters + 1;
-    ALIGNED double row[TILE], own[TILE], unit[1 + TILE];
-    unit[0] = job->parameters[0];
-    for (int r = 0; r < TILE; r++)
-        unit[1 + r] = 1;
+    ALIGNED double row[TILE], own[TILE];
     FOR_TILES
     {
+        memset(row, 0, sizeof row);
         for (int r = 0; r < TILE; r++)
             own[r] = r < count ? weight[first + r] : 0;
         for (int64_t from = 0; from <= first; from += TILE) {
-            const int64_t K = from == first ? count : TILE;
             pair_distances(job, t, first, count, from);
-            steps()->rules[BUMPS](t, K, unit, WEIGHTS, row);
-            memset(row, 0, sizeof row);
-            for (int64_t k = 0; k < K; k++) {
-                double *e = t->D + k * TILE;
-                for (int r = 0; r < TILE; r++) {
-                    row[r] += weight[from + k] * e[r];
-                    e[r] *= own[r];
-                }
-                if (from < first)
-                    result[from + k] += tile_sum(e);
-            }
-            for (int64_t r = 0; r < count; r++)
-                result[first + r] += row[r];
+            steps()->pair_bumps(t->D, from == first ? count : TILE, job->parameters[0], weight + from, own, row,
+                                from == first ? NULL : result + from);
         }
+        for (int64_t r = 0; r < count; r++)
+            result[first + r] += row[r];
     }
 }
 

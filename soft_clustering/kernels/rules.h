@@ -290,6 +290,25 @@ static TARGET void NAME(rule_bumps)(tile_t *t, int64_t K, const double *paramete
     }
 }
 
+/* Squared distances D [earlier row][row] to e = exp(-alpha D): row[r] += sum_k weight_k e, and, unless NULL,
+   column[k] += sum_r own_r e. */
+static TARGET void NAME(pair_bumps)(double *D, int64_t K, double alpha, const double *weight, const double *own, double *row,
+                                    double *column)
+{
+    for (int64_t k = 0; k < K; k++) {
+        double *e = D + k * TILE;
+        for (int r = 0; r < TILE; r++)
+            e[r] *= -alpha;
+        NAME(exp_tile)(e, e);
+        for (int r = 0; r < TILE; r++) {
+            row[r] += weight[k] * e[r];
+            e[r] *= own[r];
+        }
+        if (column)
+            column[k] += tile_sum(e);
+    }
+}
+
 /* Numbers of a tile row: counts += {those 0, those below `low`, those in [low, high]}; the last ones are appended to `kept`
    up to its capacity. */
 static TARGET void NAME(window)(const double *D, double low, double high, int64_t capacity, int64_t *counts, double *kept)

@@ -328,7 +328,7 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
     mixer = Anderson() if getattr(model, "accelerate", False) else None
     monotone = getattr(model, "_monotone", True)
     first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model.n_clusters < _CHEAP_PASS else 1
-    state, mixed = run.state, False
+    state, mixed, best = run.state, False, np.inf
     for n_iter in range(1, model.max_iter + 1):
         visited = state
         statistics = blocks.reduce(model._statistics, visited)
@@ -344,8 +344,8 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
         run.residual = model._residual(visited, image, run.history, blocks)
         if monotone or n_iter == 1 or run.residual <= model.tol:
             run.state = image
-        elif sign * objective <= min(sign * J for J in run.history[1:]):
-            run.state = visited
+        elif sign * objective <= best:
+            run.state, best = visited, sign * objective
         if model.verbose > 1:
             shown = model._objective_in_input_units(objective, blocks.frame)
             print(f"{type(model).__name__} pass {n_iter}: objective {shown:.8g}, change {run.residual:.3g}")

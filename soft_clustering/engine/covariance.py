@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from .. import kernels
 from ..kernels import EMPTY
 from .blocks import Array, Blocks, Frame, Subspace
 
+_SMALL = 32  # up to so many features a plain loop beats the calls of LAPACK
+_PIVOT = 1e-290  # a smaller one cannot be inverted safely
 COND_MAX = 1e15  # of a covariance that the floor of its eigenvalues has passed
 _LEAST = 1e-200  # a floor where there is no variance at all
 _SAME = 1e-6  # two prototypes that differ by less are one
@@ -32,11 +35,12 @@ def inverse_cholesky(covariances: Array) -> tuple[Array, int | None]:
     >>> failed is None
     True
     """
+    if kernels.compiled is not None and covariances.shape[-1] <= _SMALL:
+        return kernels.compiled.inverse_cholesky(np.ascontiguousarray(covariances), _PIVOT)  # type: ignore[no-any-return]
     factors = np.empty_like(covariances)
     for k, covariance in enumerate(covariances):
         lower, failed = lapack.dpotrf(covariance, lower=1, clean=1)
-        # A diagonal entry that is not a positive normal number cannot be inverted safely.
-        if failed or not lower.diagonal().min() > 1e-290:
+        if failed or not lower.diagonal().min() > _PIVOT:
             return factors, k
         factors[k] = lapack.dtrtri(lower, lower=1)[0]
     return factors, None

@@ -55,6 +55,7 @@ if compiled is not None and source_hash() not in (None, compiled.source_hash):
 
 _ONE_THREAD: ContextVar[bool] = ContextVar("one_thread", default=False)
 EMPTY = reference.EMPTY
+_TRANSCENDENTAL = 8  # features that a distance and its membership cost besides those of the data
 _SAMPLED = 16384  # pairs that bracket the median; 16 times as many are sorted at once
 
 
@@ -128,7 +129,7 @@ def _grid(block: Block, K: int, width: int) -> tuple[int, int]:
     At most 64 chunks of at least 256 rows, fewer where a chunk's result is large (32 MB for all of them).
     """
     chunks = max(1, min(64, block.n // 256, max(4, (1 << 22) // max(width, 1))))
-    return chunks, _threads(block.n * block.d * K, chunks)
+    return chunks, _threads(block.n * (block.d + _TRANSCENDENTAL) * K, chunks)
 
 
 def _pair_grid(Z: NDArray[np.float64]) -> tuple[int, int]:

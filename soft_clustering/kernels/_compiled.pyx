@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 cdef extern from "kernels.h" nogil:
@@ -461,6 +461,37 @@ def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[
         return answer
     more = flat[1 + K + K * d + K * wide :]
     return *answer, more[:K], more[K : K + K * d].reshape(K, d), more[K + K * d :]
+
+
+def inverse_cholesky(const double[:, :, ::1] matrices, double least):
+    """Inverses (K, d, d) of the lower Cholesky factors, and the first matrix with a pivot not above ``least``, or None."""
+    cdef int64_t K = matrices.shape[0], d = matrices.shape[1], k, i, j, l
+    cdef double total
+    cdef double[:, ::1] L = np.empty((d, d))
+    inverses = np.zeros((K, d, d))
+    cdef double[:, :, ::1] out = inverses
+    for k in range(K):
+        for j in range(d):
+            total = matrices[k, j, j]
+            for l in range(j):
+                total -= L[j, l] * L[j, l]
+            total = sqrt(total) if total > 0 else 0
+            if not total > least:
+                return inverses, k
+            L[j, j] = total
+            for i in range(j + 1, d):
+                total = matrices[k, i, j]
+                for l in range(j):
+                    total -= L[i, l] * L[j, l]
+                L[i, j] = total / L[j, j]
+        for j in range(d):
+            out[k, j, j] = 1 / L[j, j]
+            for i in range(j + 1, d):
+                total = 0
+                for l in range(j, i):
+                    total -= L[i, l] * out[k, l, j]
+                out[k, i, j] = total / L[i, i]
+    return inverses, None
 
 
 cdef mirror(double[:, :, ::1] matrices):

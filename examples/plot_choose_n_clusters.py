@@ -7,9 +7,9 @@ import sys
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_blobs
-from soft_clustering.plotting import MembershipScatterDisplay
 
 from soft_clustering import GMM
+from soft_clustering.plotting import MembershipScatterDisplay
 from soft_clustering.selection import choose_n_clusters
 
 CENTERS = [[-6, -3], [-3, 2], [2, 3], [5, -2], [0, -5]]

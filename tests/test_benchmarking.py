@@ -220,7 +220,7 @@ def test_failures_have_every_column(bad):
         (models.RaisesMemoryError(), X, "memory", "MemoryError in fit: no room"),
         (models.FailsToPredict(), X, "error", "RuntimeError in predict: cannot predict"),
         (models.OnlyNoise(), X, "degenerate", "no sample belongs to a cluster"),
-        (models.WrongMemberships(), X, "error", "ValueError in metrics: U must have one row per sample, 60 rows."),
+        (models.WrongMemberships(), X, "error", "ValueError in metrics: memberships must have one row per sample, 60 rows."),
     ],
 )
 def test_failures_of_every_stage(tmp_path, model, data, status, reason):
@@ -351,7 +351,7 @@ class Recorder:
 
     def __init__(self, monkeypatch):
         self.ran = []
-        monkeypatch.setattr("soft_clustering.benchmarking.benchmarks.execute", self)
+        monkeypatch.setattr("soft_clustering.benchmarking.runner.execute", self)
 
     def __call__(self, run):
         self.ran.append((run.known["model"], run.known["dataset"], run.known["repeat"]))
@@ -461,7 +461,7 @@ def test_on_a_dask_cluster(tmp_path):
 def test_subsamples(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "soft_clustering.benchmarking.benchmarks.execute",
+        "soft_clustering.benchmarking.runner.execute",
         lambda run: seen.append((run.X, run.y)) or {"key": run.key, **run.known},
     )
     data = np.arange(300.0).reshape(100, 3)
@@ -485,7 +485,7 @@ def test_subsamples(monkeypatch):
 def test_sizes_are_nested(monkeypatch):
     seen = []
     monkeypatch.setattr(
-        "soft_clustering.benchmarking.benchmarks.execute",
+        "soft_clustering.benchmarking.runner.execute",
         lambda run: seen.append(run.X[:, 0].tolist()) or {"key": run.key, **run.known, "status": "ok"},
     )
     results = ScalabilityBenchmark([FCM()], PAIR, sizes=[40, 10, 20], verbose=0).run()

@@ -215,9 +215,9 @@ static TARGET void NAME(rule_exponential)(tile_t *t, int64_t K, const double *pa
     memset(row, 0, sizeof(double) * TILE);
     for (int64_t k = 0; k < K; k++) {
         double *d = t->D + k * TILE;
-        const double bandwidth = parameters[k], inverse = bandwidth > DBL_MIN ? 1 / bandwidth : DBL_MAX;
+        const double bandwidth = parameters[k];
         for (int r = 0; r < TILE; r++)
-            d[r] *= -inverse;
+            d[r] = -d[r] / bandwidth;
         NAME(exp_tile)(d, d);
         for (int r = 0; r < TILE; r++)
             row[r] -= bandwidth * d[r];

@@ -87,7 +87,13 @@ def test_measures_are_those_of_the_fit(good):
 
 def attempt(folder, model, data=X, y=Y, measurements=ClusteringBenchmark.measurements, warm_up=False):
     """What a worker would report, line by line, without the process."""
-    task = {"estimator": model, "measurements": measurements, "warm_up": warm_up, "time_limit": None}
+    task = {
+        "estimator": model,
+        "measurements": measurements,
+        "warm_up": warm_up,
+        "time_limit": None,
+        "memberships": None,
+    }
     (folder / "task").write_bytes(pickle.dumps(task))
     joblib.dump((data, y), folder / "data")
     lines = io.StringIO()

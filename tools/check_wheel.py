@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "soft_clustering"
+MODULES = (".py", ".html", ".css", ".js")  # with the templates of a report
 COMPILED = re.compile(rf"{PACKAGE}/kernels/_compiled[^/]*\.(so|pyd)")
 
 
@@ -24,7 +25,7 @@ def sources(*suffixes: str) -> list[str]:
 
 def wheel_defects(names: set[str]) -> list[str]:
     """Return what is wrong with a wheel that holds these files."""
-    required = [f"{PACKAGE}/py.typed", f"{PACKAGE}/__init__.pyi", *sources(".py")]
+    required = [f"{PACKAGE}/py.typed", f"{PACKAGE}/__init__.pyi", *sources(*MODULES)]
     defects = [f"{name} is missing" for name in required if name not in names]
     if not any(COMPILED.fullmatch(name) for name in names):
         defects.append(f"no compiled kernel: {PACKAGE}/kernels/_compiled*.so or .pyd is missing")
@@ -39,7 +40,7 @@ def wheel_defects(names: set[str]) -> list[str]:
 
 def sdist_defects(names: set[str]) -> list[str]:
     """Return what is wrong with a source distribution that holds these files, named relative to its top folder."""
-    required = ["LICENSE", "README.md", "CHANGELOG.md", *sources(".pyx", ".pxd", ".h", ".py", ".pyi")]
+    required = ["LICENSE", "README.md", "CHANGELOG.md", *sources(".pyx", ".pxd", ".h", ".pyi", *MODULES)]
     defects = [f"{name} is missing" for name in required if name not in names]
     for suffix in (".pyx", ".h"):
         if not any(name.endswith(suffix) for name in names):

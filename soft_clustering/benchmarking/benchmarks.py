@@ -169,12 +169,26 @@ class ClusteringBenchmark:
             :class:`ClusteringBenchmark` list, as far as this benchmark measures them.
         """
         require_pandas()  # before the work, not after it
-        runs = list(self.plan())
+        return to_frame(self.carry_out(list(self.plan())), self.measurements)
+
+    def carry_out(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
+        """Carry out what has not been run yet of a plan; for those who change the plan.
+
+        Parameters
+        ----------
+        runs : list of Run
+            From :meth:`plan`.
+
+        Returns
+        -------
+        records : list of dict
+            One per run, in their order.
+        """
         journal = Journal(self.results)
-        progress = _Progress(len(runs), sum(run.key in journal.records for run in runs), self.verbose)
+        progress = _Progress(len(runs), sum(run.is_done(journal) for run in runs), self.verbose)
         for record in carry_out(runs, journal, self.n_jobs):
             progress.step(record)
-        return to_frame((journal.records[run.key] for run in runs), self.measurements)
+        return [journal.records[run.key] for run in runs]
 
     def plan(self) -> Iterator[Run]:
         """What there is to run, data included; for those who watch the runs themselves.

@@ -23,6 +23,9 @@ QUALITY = (
     *("xie_beni", "fuzzy_compactness", "separation"),
 )
 
+#: Statuses of a run that came to its end and so has memberships.
+FITTED = ("ok", "degenerate")
+
 #: Columns of every record, whatever became of its run, with their type in a DataFrame.
 SCHEMA = {
     "model": "string",

@@ -18,7 +18,7 @@ import joblib
 
 from .machine import environment
 from .memory import resident
-from .records import SCHEMA, Journal, from_line
+from .records import FITTED, SCHEMA, Journal, from_line
 
 #: Seconds between two looks at a worker.
 _INTERVAL = 0.02
@@ -39,11 +39,19 @@ class Run(NamedTuple):
     warm_up: bool
     time_limit: float | None
     memory_limit: int | None
+    memberships: str | None = None  # the .npy file to save them in
+
+    def is_done(self, journal: Journal) -> bool:
+        """Whether the journal has the record, and the memberships are where they are wanted."""
+        record = journal.records.get(self.key)
+        if record is None or self.memberships is None or record["status"] not in FITTED:
+            return record is not None
+        return os.path.exists(self.memberships)
 
 
 def carry_out(runs: Iterable[Run], journal: Journal, n_jobs: int | None) -> Iterator[dict[str, Any]]:
-    """The records of the runs that the journal does not hold yet, as they finish; each is on disk when it comes."""
-    todo = [run for run in runs if run.key not in journal.records]
+    """The records of the runs that are not done yet, as they finish; each is on disk when it comes."""
+    todo = [run for run in runs if not run.is_done(journal)]
     if todo:
         journal.note({"environment": environment()})
     # Threads only wait for processes; a backend set by the user, such as Dask's, takes their place. The records come
@@ -65,6 +73,7 @@ def execute(run: Run) -> dict[str, Any]:
             "measurements": run.measurements,
             "warm_up": run.warm_up,
             "time_limit": run.time_limit,
+            "memberships": None if run.memberships is None else os.path.abspath(run.memberships),
         }
         # wrapped: a plain pickle would only name the classes and functions of a script or a notebook
         Path(folder, "task").write_bytes(pickle.dumps(joblib.wrap_non_picklable_objects(task, keep_wrapper=False)))

@@ -88,16 +88,20 @@ def predict_time(estimator: Any, X: Any) -> float | None:
     return None
 
 
+def memberships_of(estimator: Any, X: Any) -> Any:
+    """Memberships of the training data, None for a hard clusterer."""
+    if hasattr(estimator, "memberships_"):
+        return estimator.memberships_
+    return estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
+
+
 def quality(estimator: Any, X: Any, y: Any, labels: Any) -> dict[str, float]:
     """The twelve measures; NaN where one does not apply."""
     features = getattr(estimator, "modality", "features") == "features"
     # no distances between the nodes of a graph, texts or partitions
     found = dict.fromkeys(QUALITY, math.nan) | clustering_metrics(X if features else None, labels, y_true=y)
-    if hasattr(estimator, "memberships_"):
-        memberships = estimator.memberships_
-    elif hasattr(estimator, "predict_proba"):
-        memberships = estimator.predict_proba(X)
-    else:
+    memberships = memberships_of(estimator, X)
+    if memberships is None:
         return found
     return found | soft_clustering_metrics(
         X if features else None,
@@ -106,6 +110,14 @@ def quality(estimator: Any, X: Any, y: Any, labels: Any) -> dict[str, float]:
         m=2.0,  # one for all models: what they are compared by must not depend on their own fuzzifier
         partition_constrained=getattr(estimator, "_partition_constrained", True),
     )
+
+
+def save_memberships(path: str, estimator: Any, X: Any, labels: Any) -> None:
+    """Write the memberships of the training data; those of a hard clusterer are 0 and 1."""
+    memberships = memberships_of(estimator, X)
+    if memberships is None:
+        memberships = labels[:, None] == np.unique(labels[labels >= 0])
+    np.save(path, np.asarray(memberships, dtype=np.float32))
 
 
 def measure(task: dict[str, Any], X: Any, y: Any, report: Report) -> None:
@@ -135,6 +147,9 @@ def measure(task: dict[str, Any], X: Any, y: Any, report: Report) -> None:
     if set(QUALITY) & set(wanted):
         report(stage="metrics")
         report(**quality(estimator, X, y, labels))
+    if task["memberships"] is not None:
+        report(stage="saving the memberships")
+        save_memberships(task["memberships"], estimator, X, labels)
     if n_found < 2:
         reason = "all labels are the same cluster" if n_found else "no sample belongs to a cluster"
         report(stage="done", status="degenerate", reason=reason)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -42,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             args = parser().parse_args(argv)
             debug = args.debug
+            args.command = shlex.join(["soft-clustering", *(sys.argv[1:] if argv is None else argv)])
             module, function = args.function.split(".")
             code: int = getattr(import_module(f".{module}", __package__), function)(args)
         finally:

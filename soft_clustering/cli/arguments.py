@@ -126,6 +126,9 @@ def parser() -> argparse.ArgumentParser:
         help="JSON Lines file for the measurements; runs that it already holds are not repeated (default: a new file "
         "in the folder for temporary files)",
     )
+    compare.add_argument(
+        "--report", metavar="FILE", help="also write an HTML report: one file, with plots, that needs no network"
+    )
     _add_json(compare)
 
     fit = add("fit", "fit.fit", "fit one model and write its memberships")

@@ -8,14 +8,19 @@ import math
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import compress
 from os import close
 from typing import Any
 
 import numpy as np
 
 from ..benchmarking import ClusteringBenchmark
-from ..benchmarking.records import to_line
+from ..benchmarking.records import FITTED, to_line
 from ..benchmarking.runner import Run
+from ..report.comparison import saving_memberships
+from ..report.html import check_path, write
+from ..report.summary import summarize
 from ..selection import CRITERIA, NClustersResult
 from .data import Data, check_n_clusters, default_n_clusters, load
 from .errors import INTERRUPTED
@@ -32,6 +37,8 @@ _CHOOSING = ("silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni")
 def compare(args: argparse.Namespace) -> int:
     """Run the command."""
     models = feature_models(args.models)
+    if args.report:
+        check_path(args.report)
     data = load(args)
     numbers = args.n_clusters or [default_n_clusters(data)]
     check_n_clusters(data, numbers[-1])
@@ -41,13 +48,19 @@ def compare(args: argparse.Namespace) -> int:
     columns = (MODEL, N_CLUSTERS, *with_classes, SILHOUETTE, XIE_BENI, SECONDS, STATUS)
     many = f"K={numbers[0]}" if len(numbers) == 1 else f"K={numbers[0]} to {numbers[-1]}"
     title = f"{data.describe()}; models: {len(models)}; {many}"
-    finished, interrupted = carry_out(title, runs, path, args.jobs, columns)
-    results = _ranked([_result(run, record) for run, record in finished], "silhouette" if data.y is None else "ari")
-
-    if args.json:
-        _print_json(data, numbers, results, path, interrupted)
-    else:
-        _print_tables(data, numbers, results, columns)
+    with ExitStack() as stack:
+        if args.report:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="soft-clustering-"))
+            runs = saving_memberships(runs, folder)
+        finished, interrupted = carry_out(title, runs, path, args.jobs, columns)
+        finished = _ranked(finished, "silhouette" if data.y is None else "ari")
+        results = [_result(run, record) for run, record in finished]
+        if args.json:
+            _print_json(data, numbers, results, path, interrupted)
+        else:
+            _print_tables(data, numbers, results, columns)
+        if args.report:
+            _write_report(args, data, numbers, finished, results)
     if interrupted:
         again = "the same command" + ("" if args.output else f" with --output {path}")
         print(f"interrupted: {len(finished)} of {len(runs)} runs are in {path}; {again} goes on", file=sys.stderr)
@@ -87,9 +100,14 @@ def _result(run: Run, record: Record) -> Record:
     return result | {"n_clusters": asked} if record["n_clusters"] is None else result
 
 
-def _ranked(results: list[Record], name: str) -> list[Record]:
+def _ranked(finished: list[tuple[Run, Record]], name: str) -> list[tuple[Run, Record]]:
     """The best first, those without a value last."""
-    return sorted(results, key=lambda result: -math.inf if result[name] is None else float(result[name]), reverse=True)
+    return sorted(finished, key=lambda pair: -math.inf if pair[1][name] is None else float(pair[1][name]), reverse=True)
+
+
+def _at_chosen_k(results: list[Record], choices: dict[str, dict[str, int | None]]) -> list[bool]:
+    """Which results to show of a range of K: each model at its best silhouette."""
+    return [result["k"] == choices[result["model"]]["silhouette"] for result in results]
 
 
 # Output ---------------------------------------------------------------------------------------------------------------
@@ -118,12 +136,37 @@ def _print_tables(data: Data, numbers: Sequence[int], results: list[Record], col
         print(_with_notes(columns, results, results))
         return
     choices = _choices(results)
-    shown = [result for result in results if result["k"] == choices[result["model"]]["silhouette"]]
+    shown = list(compress(results, _at_chosen_k(results, choices)))
     print(f"{data.describe()}; each model at the K of its best silhouette, best {order} first\n")
     print(_with_notes(columns, shown, results))
     titles = [Column(CRITERIA[name].title, name, form=".0f") for name in _CHOOSING]
     print("\nK chosen by each index:\n")
     print(table([MODEL, *titles], [{"model": model} | choice for model, choice in choices.items()]))
+
+
+def _write_report(
+    args: argparse.Namespace,
+    data: Data,
+    numbers: Sequence[int],
+    finished: list[tuple[Run, Record]],
+    results: list[Record],
+) -> None:
+    """The report: of a range of K what the table shows, and all failures."""
+    if len(numbers) > 1:
+        chosen = _at_chosen_k(results, _choices(results))
+        finished = [
+            pair for pair, keep in zip(finished, chosen, strict=True) if keep or pair[1]["status"] not in FITTED
+        ]
+    summary = summarize(
+        finished,
+        data.X,
+        data.y if data.classes is None else np.asarray(data.classes)[data.y],
+        name=data.name,
+        columns=data.columns,
+        command=args.command,
+    )
+    write(summary, args.report)
+    print(f"the report is {args.report}", file=sys.stderr)
 
 
 def _with_notes(columns: Sequence[Column], shown: list[Record], results: list[Record]) -> str:

@@ -26,6 +26,8 @@ class Data(NamedTuple):
     name: str
     X: NDArray[np.float64]
     y: NDArray[Any] | None
+    columns: tuple[str, ...] | None = None  # names of the features
+    classes: tuple[str, ...] | None = None  # names of the classes 0, 1, ... in y
 
     @property
     def n_classes(self) -> int | None:
@@ -207,13 +209,14 @@ def _is_number(cell: str) -> bool:
 
 def _split(
     path: Path, frame: Any, y: NDArray[Any] | None, label_column: str | None, drop: list[str]
-) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
-    """Features and classes."""
+) -> tuple[NDArray[np.float64], NDArray[Any] | None, tuple[str, ...], tuple[str, ...] | None]:
+    """Features and classes, and the names of both."""
+    classes = None
     dropped = [_position(frame, name, "--drop") for name in drop]
     if label_column is not None:
         position = _position(frame, label_column, "--label-column")
         dropped.append(position)
-        y = _classes(frame.iloc[:, position], path)
+        y, classes = _classes(frame.iloc[:, position], path)
     features = frame.iloc[:, [i for i in range(frame.shape[1]) if i not in dropped]]
     if features.shape[1] == 0:
         raise CommandError(f"{path} has no column left that could be a feature.")
@@ -226,7 +229,7 @@ def _split(
             f"{path} has missing or infinite values, in columns {found}: fill them in, remove those rows, or leave the "
             f"columns out with --drop."
         )
-    return np.ascontiguousarray(X), y
+    return np.ascontiguousarray(X), y, tuple(map(str, features.columns)), classes
 
 
 def _position(frame: Any, name: str, option: str) -> int:
@@ -239,15 +242,16 @@ def _position(frame: Any, name: str, option: str) -> int:
     return names.index(name)
 
 
-def _classes(column: Any, path: Path) -> NDArray[Any]:
+def _classes(column: Any, path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Numbers of the classes, and their names."""
     missing = int(column.isna().sum())
     if missing:
         raise CommandError(
             f"{path} has {missing} missing values in the column of classes, {column.name}: fill them in or remove "
             f"those rows."
         )
-    codes: NDArray[Any] = require_pandas().factorize(column)[0]
-    return codes
+    codes, names = require_pandas().factorize(column)
+    return codes, tuple(map(str, names))
 
 
 def _is_numeric(column: Any) -> bool:

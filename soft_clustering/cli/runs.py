@@ -50,7 +50,7 @@ def carry_out(
             pass
     except OSError as error:
         raise CommandError(f"{path} cannot be written: {error.strerror}. Give another -o.") from error
-    progress = Progress(title, columns, len(runs), sum(run.key in journal.records for run in runs))
+    progress = Progress(title, columns, len(runs), sum(run.is_done(journal) for run in runs))
     try:
         for record in runner.carry_out(runs, journal, n_jobs):
             progress.step(record | {"outcome": outcome_of(record)})

@@ -1,0 +1,149 @@
+"""Fit models to the same data and write the report."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..benchmarking import ClusteringBenchmark
+from ..benchmarking.runner import Run
+from .html import check_path, write
+from .summary import Summary, summarize
+
+
+def compare(
+    models: Mapping[str, Any] | Sequence[Any],
+    X: Any,
+    y: Any = None,
+    *,
+    path: str | os.PathLike[str],
+    name: str = "X",
+    n_clusters: str | None = "true",
+    random_state: int = 0,
+    time_limit: float | None = 60.0,
+    memory_limit: int | None = None,
+    max_points: int = 2000,
+    n_jobs: int | None = None,
+    verbose: int = 1,
+) -> Summary:
+    """Fit models to the same data and write an HTML report of what they found.
+
+    Each model is fitted in a process of its own, with limits on its time and memory; one that fails is reported with
+    the reason.
+
+    Parameters
+    ----------
+    models : dict of str to estimator, or list of estimators
+        scikit-learn clusterers, soft or hard, ours or others'. In a list they are named after their classes. They are
+        cloned, never fitted here.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data; the columns of a data frame are named.
+    y : array-like of shape (n_samples,), default=None
+        Classes to compare with.
+    path : str or path
+        The file to write, which ends in .html; an older one is replaced.
+    name : str, default='X'
+        What the data are called in the report.
+    n_clusters : {'true'} or None, default='true'
+        ``'true'`` sets the number of clusters of the models to the number of classes, where there are classes. None
+        leaves the models as they are.
+    random_state : int, default=0
+        Seed of the models that have none of their own.
+    time_limit : float or None, default=60.0
+        Seconds for each fit and its measures.
+    memory_limit : int or None, default=None
+        Bytes of resident memory for each fit. Not on Windows.
+    max_points : int, default=2000
+        Show at most so many samples, always the same ones; all are fitted.
+    n_jobs : int or None, default=None
+        Fits at the same time, through joblib. Times are comparable only where it is 1, which None stands for.
+    verbose : int, default=1
+        0 shows nothing, 1 the progress on standard error.
+
+    Returns
+    -------
+    summary : dict
+        What the report shows, see :func:`summarize`.
+
+    See Also
+    --------
+    soft_clustering.benchmarking.ClusteringBenchmark : how the models are run, and what is measured.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import load_iris
+    >>> from soft_clustering import FCM, report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     summary = report.compare([FCM(), KMeans()], X, y, path=f"{folder}/report.html", name="iris", verbose=0)
+    >>> [(model["name"], model["status"], round(model["ari"], 2)) for model in summary["models"]]
+    [('FCM', 'ok', 0.73), ('KMeans', 'ok', 0.72)]
+    """
+    check_path(path)
+    benchmark = ClusteringBenchmark(
+        models,
+        {name: (X, y)},
+        n_clusters=n_clusters,
+        random_state=random_state,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    with tempfile.TemporaryDirectory(prefix="soft-clustering-") as folder:
+        runs = saving_memberships(benchmark.plan(), folder)
+        # first without results: data that cannot be shown are found before the work
+        summarize([], X, y, name=name, max_points=max_points)
+        finished = [*zip(runs, benchmark.carry_out(runs), strict=True)]
+        command = _code(benchmark.models, y is not None, path, name, n_clusters, random_state)
+        summary = summarize(finished, X, y, name=name, max_points=max_points, command=command)
+    write(summary, path)
+    return summary
+
+
+def saving_memberships(runs: Iterable[Run], folder: str) -> list[Run]:
+    """The runs, each to leave its memberships in a file of the folder."""
+    return [run._replace(memberships=str(Path(folder, f"{run.key}.npy"))) for run in runs]
+
+
+def _code(
+    models: dict[str, Any],
+    classes: bool,
+    path: str | os.PathLike[str],
+    name: str,
+    n_clusters: str | None,
+    random_state: int,
+) -> str:
+    """A script that makes the same comparison, given the data."""
+    lines = {"from soft_clustering import report"}
+    for model in models.values():
+        parts = [model, *(value for value in model.get_params().values() if hasattr(value, "get_params"))]
+        lines |= {f"from {_public(type(part).__module__)} import {type(part).__name__}" for part in parts}
+    arguments = f"X, {'y' if classes else 'None'}, path={Path(path).name!r}, name={name!r}"
+    arguments += f", n_clusters={n_clusters!r}, random_state={random_state}"
+    listed = [f"    {key!r}: {' '.join(repr(model).split())}," for key, model in models.items()]
+    return "\n".join([*sorted(lines), "", "models = {", *listed, "}", f"report.compare(models, {arguments})"])
+
+
+def _public(module: str) -> str:
+    """Where users import from: ours are at the top, elsewhere a part with an underscore is private.
+
+    Examples
+    --------
+    >>> _public("soft_clustering.fuzzy.fcm"), _public("sklearn.cluster._kmeans")
+    ('soft_clustering', 'sklearn.cluster')
+    """
+    first, *rest = module.split(".")
+    if first == __name__.partition(".")[0]:
+        return first
+    public = [first]
+    for part in rest:
+        if part.startswith("_"):
+            break
+        public.append(part)
+    return ".".join(public)

@@ -1,0 +1,227 @@
+"""From the summary of a comparison to one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engine.blocks import Array
+from ..metrics import METRICS
+from ..plotting.palette import membership_shares
+from .summary import Summary
+
+
+class _Column(NamedTuple):
+    """A column of the table of models."""
+
+    title: str
+    name: str
+    form: str
+    explanation: str
+    sense: str | None = None
+    factor: float = 1.0
+    has_best: bool = True
+
+    @property
+    def meaning(self) -> str:
+        """The explanation, and which way is better."""
+        return self.explanation + {"max": "; larger is better", "min": "; smaller is better"}.get(self.sense or "", "")
+
+
+def _measure(title: str, name: str, explanation: str, form: str = ".3f", has_best: bool = True) -> _Column:
+    return _Column(title, name, form, explanation, METRICS[name].sense, has_best=has_best)
+
+
+_CLASSES = (
+    _measure("ARI", "ari", "Adjusted Rand index of the labels and the classes: 1 is perfect, 0 is chance"),
+    _measure("NMI", "nmi", "Normalised mutual information of the labels and the classes, between 0 and 1"),
+)
+_MEASURES = (
+    _measure("Silhouette", "silhouette", "How much closer samples are to their own cluster than to the next, up to 1"),
+    _measure("Davies-Bouldin", "davies_bouldin", "Spread of the clusters relative to the distance of their means"),
+    # typicalities make it small, however good the clusters are
+    _measure(
+        "Xie-Beni",
+        "xie_beni",
+        "Compactness relative to separation, comparable between memberships of the same kind",
+        ".3g",
+        has_best=False,
+    ),
+    _measure(
+        "MPC", "modified_partition_coefficient", "Modified partition coefficient: 1 is crisp, 0 equal memberships"
+    ),
+    _measure("Entropy", "partition_entropy", "Partition entropy: 0 is crisp, log K equal memberships"),
+)
+_COSTS = (
+    _Column("Fit [s]", "fit_time", ".3f", "Seconds to fit", "min"),
+    _Column("Predict [s]", "predict_time", ".3f", "Seconds to predict the training data", "min"),
+    _Column(
+        "Memory [MiB]", "peak_memory", ".1f", "Largest memory during the fit, beyond that before it", "min", 2**-20
+    ),
+    _Column("Iterations", "n_iter", ".0f", "Iterations of the fit"),
+)
+
+
+def require_jinja2() -> Any:
+    """The module jinja2, or what to install."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError('A report needs jinja2: pip install "soft-clustering[app]"') from error
+    return jinja2
+
+
+def check_path(path: str | os.PathLike[str]) -> Path:
+    """A path that a report can be written to; found out before the work that it reports.
+
+    Examples
+    --------
+    >>> check_path("report.pdf")
+    Traceback (most recent call last):
+    ...
+    ValueError: The path of a report must end in .html. Got 'report.pdf' instead.
+    """
+    require_jinja2()
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"The path of a report must end in .html. Got {str(path)!r} instead.")
+    if target.is_dir():
+        raise ValueError(f"The path of a report must be one of a file. {str(path)!r} is a folder.")
+    try:
+        tempfile.TemporaryFile(dir=target.absolute().parent).close()
+    except OSError as error:
+        raise ValueError(f"The report {str(path)!r} cannot be written: {error.strerror}.") from error
+    return target
+
+
+def render(summary: Summary) -> str:
+    """The report as the text of an HTML file.
+
+    Parameters
+    ----------
+    summary : dict
+        From :func:`soft_clustering.report.summarize`.
+
+    Returns
+    -------
+    html : str
+    """
+    jinja2 = require_jinja2()
+    from markupsafe import Markup
+
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    # Only a script with this hash runs, whatever else gets into the page.
+    script = (Path(__file__).parent / "templates" / "report.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    models = summary["models"]
+    columns = [*(_CLASSES if summary["dataset"]["classes"] else ()), *_MEASURES, *_COSTS]
+    text: str = templates.get_template("report.html").render(
+        summary=summary,
+        columns=columns,
+        best={column.name: _best(models, column) for column in columns},
+        failures=[model for model in models if model["status"] != "ok"],
+        disputed=_disputed(summary),
+        script=Markup(script),
+        script_hash=f"sha256-{digest}",
+        metrics=METRICS,
+        number=_number,
+        plain=_plain,
+    )
+    return text
+
+
+def write(summary: Summary, path: str | os.PathLike[str]) -> None:
+    """Write the report.
+
+    Parameters
+    ----------
+    summary : dict
+        From :func:`soft_clustering.report.summarize`.
+    path : str or path
+        A file that ends in .html. It is replaced only when the new one is complete.
+    """
+    target = check_path(path)
+    text = render(summary)
+    partial = target.with_name(f".{os.getpid()}-{target.name}")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def memberships_in(summary: Summary, number: int) -> Array:
+    """The memberships of the samples shown in a model, rounded to 1/255 of the largest of each."""
+    kept = summary["models"][number]["memberships"]
+    levels = np.frombuffer(base64.b64decode(kept["levels"]), dtype=np.uint8)
+    memberships: Array = levels.reshape(-1, kept["n_clusters"]) * (np.array(kept["largest"])[:, None] / 255)
+    return memberships
+
+
+def _disputed(summary: Summary) -> list[dict[str, Any]]:
+    """The samples disputed most, with their memberships in each model."""
+    if summary["disputes"] is None:
+        return []
+    shown = [number for number, model in enumerate(summary["models"]) if model["memberships"]]
+    top = summary["disputes"]["top"]
+    memberships = {number: memberships_in(summary, number)[top] for number in shown}
+    shares = {number: membership_shares(U) for number, U in memberships.items()}
+
+    def bar(number: int, place: int) -> list[tuple[float, str]]:
+        # in the order of the colours, which models share
+        colors, palette = summary["models"][number]["colors"], summary["palette"]
+        return [(float(shares[number][place, k]), palette[colors[k] % len(palette)]) for k in np.argsort(colors)]
+
+    return [
+        {
+            "position": position,
+            "row": summary["rows"][position],
+            "value": summary["disputes"]["values"][position],
+            "bars": [bar(number, place) for number in shown],
+            "largest": [float(memberships[number][place].max()) for number in shown],
+        }
+        for place, position in enumerate(top)
+    ]
+
+
+def _number(value: Any, form: str, factor: float = 1.0) -> str:
+    """A number as text, a dash where there is none.
+
+    Examples
+    --------
+    >>> _number(0.12345, ".3f"), _number("inf", ".3f"), _number(None, ".3f")
+    ('0.123', 'inf', '-')
+    """
+    return "-" if value is None else format(float(value) * factor, form)
+
+
+def _plain(value: Any) -> str:
+    """A value of the environment as text."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_plain(entry)}" for name, entry in value.items()) or "none"
+    if isinstance(value, list):
+        return "; ".join(map(_plain, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def _best(models: list[dict[str, Any]], column: _Column) -> str | None:
+    """The best value of a column as it is shown, among the models that came to an end."""
+    values = [
+        float(model[column.name]) for model in models if model["status"] == "ok" and model[column.name] is not None
+    ]
+    if column.sense is None or not column.has_best or len(values) < 2:
+        return None
+    return _number(max(values) if column.sense == "max" else min(values), column.form, column.factor)

@@ -1,0 +1,306 @@
+"""What a comparison found, as plain data: measures, memberships of the samples shown, and where the models differ."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
+from sklearn.utils.validation import _num_samples
+
+from ..base import labels_from_memberships
+from ..benchmarking.machine import environment
+from ..benchmarking.records import to_line
+from ..benchmarking.runner import Run
+from ..engine.blocks import Array
+from ..plotting.data import feature_names, in_the_plane, sample_rows
+from ..plotting.palette import PALETTE, UNASSIGNED, membership_shares
+
+Summary = dict[str, Any]
+
+#: Samples that every sample is compared with, to find those the models dispute.
+_N_PARTNERS = 200
+#: Disputed samples that are listed.
+_N_DISPUTED = 20
+#: Names of features that are kept.
+_N_NAMES = 200
+
+
+def summarize(
+    finished: Sequence[tuple[Run, dict[str, Any]]],
+    X: Any,
+    y: Any = None,
+    *,
+    name: str = "X",
+    columns: Sequence[str] | None = None,
+    max_points: int = 2000,
+    command: str = "",
+) -> Summary:
+    """What a report shows, ready for JSON.
+
+    Parameters
+    ----------
+    finished : list of (Run, record)
+        Planned and carried out by a benchmark, in the order to show them. A run whose ``memberships`` file exists is
+        shown with its memberships.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The data of the runs.
+    y : array-like of shape (n_samples,), default=None
+        Classes: of any type, they are shown as text.
+    name : str, default='X'
+        What the data are called.
+    columns : list of str, default=None
+        Names of the features; None takes those of a data frame.
+    max_points : int, default=2000
+        Show at most so many samples, always the same ones.
+    command : str, default=''
+        What reproduces the report.
+
+    Returns
+    -------
+    summary : dict
+        ``dataset`` (``name``, ``n_samples``, ``n_features``, ``columns``, ``classes``: their names and sizes),
+        ``rows`` (numbers of the samples shown), ``points`` (their two coordinates), ``axes``, ``classes`` (the class
+        number of each sample shown, None without classes), ``models`` (a list; each has its ``name``, ``class``,
+        ``parameters``, the columns of its record, ``sizes`` of its clusters, their ``colors`` and the ``memberships``
+        of the samples shown), ``agreement``, ``disputes``, ``palette``, ``unassigned``, ``environment``, ``command``.
+
+    Notes
+    -----
+    Memberships are kept as bytes in base64, row by row, where 255 stands for the ``largest`` of the row: so those of
+    possibilistic models, which may all be tiny, keep their proportions.
+
+    Clusters have no names that models share. For the colours each model's clusters are matched with the classes (up to
+    20), or else with the clusters of the first model: one to one, with the largest sum of common memberships.
+
+    ``agreement`` has the adjusted Rand index of the labels of each two models, and of the classes, for the samples
+    shown.
+
+    ``disputes`` needs no matching. Two samples are alike in a model to the degree E(i, j) = 1 - |p_i - p_j|_1 / 2, with
+    the memberships divided by their sum; a sample of no cluster is in one of its own kind. The models dispute sample i
+    by
+
+        d_i = mean over pairs of models a < b and samples j of |E_a(i, j) - E_b(i, j)|,
+
+    for up to 200 random j: 0 where all models see it in the same company, 1 where nothing of it is common. The mean
+    of d_i is 1 minus the mean fuzzy Rand index of the models [1]_.
+
+    References
+    ----------
+    .. [1] E. Huellermeier, M. Rifqi, S. Henzgen, R. Senge (2012). Comparing fuzzy partitions: a generalization of the
+       Rand index and related measures. IEEE Trans. Fuzzy Systems 20(3), 546-556.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from soft_clustering import FCM
+    >>> from soft_clustering.benchmarking import ClusteringBenchmark
+    >>> from soft_clustering.report import summarize
+    >>> X, y = load_iris(return_X_y=True)
+    >>> benchmark = ClusteringBenchmark([FCM()], {"iris": (X, y)}, verbose=0)
+    >>> runs = list(benchmark.plan())
+    >>> summary = summarize([*zip(runs, benchmark.carry_out(runs))], X, y, name="iris")
+    >>> [(model["name"], model["status"], round(model["ari"], 2)) for model in summary["models"]]
+    [('FCM', 'ok', 0.73)]
+    """
+    n = _num_samples(X)
+    rows = sample_rows(n, max_points)
+    points, axes, n_features = _plane(X, rows, columns)
+    class_names, codes = _classes(X, y)
+    saved = [_memberships(run, n) for run, _ in finished]
+    shown = [None if U is None else np.asarray(U[rows], dtype=np.float64) for U in saved]
+    # a degenerate partition would be in dispute with every other, about every sample
+    settled = {number: U for number, U in enumerate(shown) if U is not None and finished[number][1]["status"] == "ok"}
+    if codes is not None and len(class_names) <= len(PALETTE):
+        reference = np.eye(len(class_names))[codes[rows]]
+    else:
+        reference = next(iter(settled.values()), np.ones((len(rows), 1)))
+    names = feature_names(X, n_features) if columns is None else [str(column) for column in columns]
+    return {
+        "dataset": {
+            "name": str(name),
+            "n_samples": n,
+            "n_features": n_features,
+            "columns": names[:_N_NAMES],
+            "classes": None
+            if codes is None
+            else [
+                {"name": label, "size": int(size)} for label, size in zip(class_names, np.bincount(codes), strict=True)
+            ],
+        },
+        "rows": rows.tolist(),
+        "points": [[float(f"{value:.5g}") for value in point] for point in points],
+        "axes": axes,
+        "classes": None if codes is None else codes[rows].tolist(),
+        "models": [
+            _model(title, run, record, U, sizes, reference)
+            for title, (run, record), U, sizes in zip(
+                _titles(finished), finished, shown, map(_sizes, saved), strict=True
+            )
+        ],
+        "agreement": _agreement(settled, None if codes is None else codes[rows]),
+        "disputes": _disputes(settled, len(rows)),
+        "palette": list(PALETTE),
+        "unassigned": UNASSIGNED,
+        "environment": environment(),
+        "command": command,
+    }
+
+
+# Samples and models ---------------------------------------------------------------------------------------------------
+
+
+def _plane(X: Any, rows: NDArray[np.intp], columns: Sequence[str] | None) -> tuple[Array, list[str], int]:
+    """Two coordinates of the samples shown, the names of the axes, and the number of features."""
+    part = _safe_indexing(X, rows)
+    points, _, axes = in_the_plane(part)
+    n_features = part.shape[1] if hasattr(part, "shape") else np.shape(part)[1]
+    if columns is not None and len(columns) != n_features:
+        raise ValueError(f"columns must have {n_features} entries, one per feature. Got {len(columns)} instead.")
+    if columns is not None and n_features <= 2:
+        axes = [str(column) for column in columns]
+    if points.shape[1] == 1:
+        # a line of points would hide most of them
+        spread = np.random.RandomState(0).uniform(size=len(points))
+        points, axes = np.column_stack([points, spread]), [*axes, "spread at random, to be seen"]
+    return points, axes, n_features
+
+
+def _classes(X: Any, y: Any) -> tuple[list[str], NDArray[np.intp] | None]:
+    """The names of the classes, and the number of each sample's class; none and None without classes."""
+    if y is None:
+        return [], None
+    y = column_or_1d(y)
+    check_consistent_length(X, y)
+    names, codes = np.unique(y, return_inverse=True)
+    return [str(name) for name in names], codes
+
+
+def _titles(finished: Sequence[tuple[Run, dict[str, Any]]]) -> list[str]:
+    """Names of the models, with K and the repeat where a model ran more than once."""
+    counts = Counter(record["model"] for _, record in finished)
+    return [
+        record["model"]
+        if counts[record["model"]] == 1
+        else f"{record['model']}, K={run.estimator.get_params(deep=False).get('n_clusters', record['n_clusters'])}"
+        + (f", repeat {record['repeat']}" if record["repeat"] else "")
+        for run, record in finished
+    ]
+
+
+def _memberships(run: Run, n: int) -> Any:
+    """The saved memberships of a run, None where there are none."""
+    if run.memberships is None or not os.path.exists(run.memberships):
+        return None
+    U = np.load(run.memberships, mmap_mode="r")
+    return U if U.ndim == 2 and len(U) == n and U.shape[1] else None
+
+
+def _sizes(U: Any) -> list[int] | None:
+    """How many samples are in each cluster, by their largest membership."""
+    if U is None:
+        return None
+    labels = labels_from_memberships(np.asarray(U))
+    return [int(size) for size in np.bincount(labels[labels >= 0], minlength=U.shape[1])]
+
+
+def _model(
+    title: str, run: Run, record: dict[str, Any], U: Array | None, sizes: list[int] | None, reference: Array
+) -> dict[str, Any]:
+    kind = type(run.estimator)
+    return {
+        **json.loads(to_line({key: value for key, value in record.items() if key not in ("key", "model")})),
+        "name": title,
+        "class": f"{kind.__module__}.{kind.__qualname__}",
+        "parameters": _parameters(run.estimator),
+        "sizes": sizes,
+        "memberships": None if U is None else _levels(U),
+        "colors": None if U is None else _matched(reference, membership_shares(U)).tolist(),
+    }
+
+
+def _parameters(estimator: Any) -> list[dict[str, Any]]:
+    """Name, value and whether it was changed from the default."""
+    defaults = {name: entry.default for name, entry in inspect.signature(type(estimator)).parameters.items()}
+    return [
+        {"name": name, "value": " ".join(repr(value).split()), "changed": repr(value) != repr(defaults.get(name))}
+        for name, value in estimator.get_params(deep=False).items()
+    ]
+
+
+def _levels(U: Array) -> dict[str, Any]:
+    largest = U.max(axis=1, keepdims=True)
+    relative = np.divide(U, largest, out=np.zeros(U.shape), where=largest > 0)
+    return {
+        "n_clusters": U.shape[1],
+        "largest": [float(f"{value:.4g}") for value in largest[:, 0]],
+        "levels": base64.b64encode(np.rint(relative * 255).astype(np.uint8).tobytes()).decode(),
+    }
+
+
+# Between models -------------------------------------------------------------------------------------------------------
+
+
+def _matched(reference: Array, shares: Array) -> NDArray[np.intp]:
+    """The number of a colour for each cluster: that of its counterpart, or the next free one."""
+    known, found = linear_sum_assignment(reference.T @ shares, maximize=True)
+    numbers = np.full(shares.shape[1], -1)
+    numbers[found] = known
+    left = numbers < 0
+    numbers[left] = reference.shape[1] + np.arange(left.sum())
+    return numbers
+
+
+def _agreement(settled: dict[int, Array], codes: NDArray[np.intp] | None) -> dict[str, Any]:
+    """Adjusted Rand indices; a model is given by its number, the classes by None."""
+    labels: dict[int | None, Any] = {} if codes is None else {None: codes}
+    labels |= {number: labels_from_memberships(U) for number, U in settled.items()}
+    values = np.eye(len(labels))
+    each = list(labels.values())
+    for a in range(len(each)):
+        for b in range(a):
+            values[a, b] = values[b, a] = adjusted_rand_score(each[a], each[b])
+    return {"models": list(labels), "values": values.round(4).tolist()}
+
+
+def _disputes(settled: dict[int, Array], n: int) -> dict[str, Any] | None:
+    """How much the models dispute each sample, and the positions of the samples they dispute most."""
+    if len(settled) < 2:
+        return None
+    partners = np.random.RandomState(0).permutation(n)[:_N_PARTNERS]
+    alike = np.empty((len(settled), n, len(partners)), dtype=np.float32)
+    for number, U in enumerate(settled.values()):
+        shares = np.column_stack([membership_shares(U), ~U.any(axis=1)])
+        alike[number] = 1 - cdist(shares, shares[partners], "cityblock") / 2
+    values = _mean_difference(alike).mean(axis=1)
+    top = np.argsort(-values, kind="stable")[:_N_DISPUTED]
+    return {
+        "values": [round(float(value), 4) for value in values],
+        "top": [int(position) for position in top if values[position] > 0],
+    }
+
+
+def _mean_difference(values: NDArray[Any]) -> NDArray[Any]:
+    """Mean of |v_a - v_b| over pairs of the first axis.
+
+    In ascending order the k-th of M values is the larger one in k pairs and the smaller one in M - 1 - k.
+
+    Examples
+    --------
+    >>> _mean_difference(np.array([[1.0], [4.0], [2.0]]))  # 3, 1 and 2
+    array([2.])
+    """
+    M = len(values)
+    weights = 2 * np.arange(M) - (M - 1)
+    difference: NDArray[Any] = np.tensordot(weights, np.sort(values, axis=0), axes=1) / (M * (M - 1) / 2)
+    return difference

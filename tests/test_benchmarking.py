@@ -226,7 +226,12 @@ def test_failures_have_every_column(bad):
         (models.RaisesMemoryError(), X, "memory", "MemoryError in fit: no room"),
         (models.FailsToPredict(), X, "error", "RuntimeError in predict: cannot predict"),
         (models.OnlyNoise(), X, "degenerate", "no sample belongs to a cluster"),
-        (models.WrongMemberships(), X, "error", "ValueError in metrics: memberships must have one row per sample, 60 rows."),
+        (
+            models.WrongMemberships(),
+            X,
+            "error",
+            "ValueError in metrics: memberships must have one row per sample, 60 rows.",
+        ),
     ],
 )
 def test_failures_of_every_stage(tmp_path, model, data, status, reason):

@@ -13,6 +13,28 @@ _PACKAGES = (
 )
 
 
+def versions() -> dict[str, str]:
+    """Versions of the package, its kernels and its dependencies."""
+    from . import __version__, kernels
+
+    if kernels.compiled is None:
+        state = "not built, NumPy twins serve (slower)"
+    else:
+        state = f"compiled, {kernels.compiled.vector_bytes()}-byte vectors, {kernels.compiled.max_threads()} threads"
+    found = {
+        "soft-clustering": __version__,
+        "kernels": state,
+        "python": sys.version.split()[0],
+        "platform": f"{platform.platform()}, {os.cpu_count()} cores",
+    }
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
 def show_versions() -> None:
     """Print the versions of the package, its kernels and its dependencies.
 
@@ -22,19 +44,5 @@ def show_versions() -> None:
     >>> soft_clustering.show_versions()  # doctest: +ELLIPSIS
     soft-clustering: ...
     """
-    from . import __version__, kernels
-
-    if kernels.compiled is None:
-        state = "not built, NumPy twins serve (slower)"
-    else:
-        state = f"compiled, {kernels.compiled.vector_bytes()}-byte vectors, {kernels.compiled.max_threads()} threads"
-    print(f"soft-clustering: {__version__}")
-    print(f"kernels: {state}")
-    print(f"python: {sys.version.split()[0]}")
-    print(f"platform: {platform.platform()}, {os.cpu_count()} cores")
-    for package in _PACKAGES:
-        try:
-            found = version(package)
-        except PackageNotFoundError:
-            found = "not installed"
-        print(f"{package}: {found}")
+    for name, found in versions().items():
+        print(f"{name}: {found}")

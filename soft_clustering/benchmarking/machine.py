@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import platform
 import subprocess
@@ -13,7 +12,8 @@ from typing import Any
 
 from threadpoolctl import threadpool_info
 
-from .._show_versions import show_versions
+from .._show_versions import versions
+from ..kernels import usable_cores
 
 
 def environment() -> dict[str, Any]:
@@ -33,19 +33,14 @@ def environment() -> dict[str, Any]:
     >>> {"soft-clustering", "kernels", "python", "numpy", "cpu", "thread_pools"} <= set(environment())
     True
     """
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        show_versions()
-    versions = dict(line.split(": ", 1) for line in printed.getvalue().splitlines())
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     pools = [
         {name: pool.get(name) for name in ("user_api", "internal_api", "version", "num_threads")}
         for pool in threadpool_info()
     ]
-    return versions | {
+    return versions() | {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "cpu": _cpu(),
-        "usable_cores": usable,
+        "usable_cores": usable_cores(),
         "thread_pools": pools,
         "thread_variables": {name: value for name, value in os.environ.items() if name.endswith("_NUM_THREADS")},
         "commit": _output("git", "-C", str(Path(__file__).parents[2]), "describe", "--always", "--dirty", "--exclude=*")

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .._extras import require
+
 if TYPE_CHECKING:
     import pandas
 
@@ -83,11 +85,7 @@ def from_line(line: str | bytes) -> Any:
 
 def require_pandas() -> Any:
     """The module pandas, or what to install."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError('A benchmark needs pandas for its tables: pip install "soft-clustering[app]"') from error
-    return pandas
+    return require("pandas", "A benchmark needs pandas for its tables")
 
 
 def to_frame(records: Iterable[dict[str, Any]], measurements: tuple[str, ...]) -> pandas.DataFrame:

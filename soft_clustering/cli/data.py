@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._extras import require
 from ..datasets import available_datasets, get_dataset
 from ..datasets.files import check_name, read_npz, reading
 from .errors import CommandError, UsageError, one_line
@@ -114,19 +115,12 @@ def suffix_of(path: Path) -> str:
 
 def require_pandas() -> Any:
     """The module pandas, or what to install."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError('Reading and writing tables needs pandas: pip install "soft-clustering[app]"') from error
-    return pandas
+    return require("pandas", "Reading and writing tables needs pandas")
 
 
 def require_pyarrow() -> None:
     """Raise what to install where Parquet files cannot be read."""
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ImportError('Parquet files need pyarrow: pip install "soft-clustering[app]"') from error
+    require("pyarrow", "Parquet files need pyarrow")
 
 
 def _read(path: Path, separator: str | None, header: bool | None) -> tuple[Any, NDArray[Any] | None]:

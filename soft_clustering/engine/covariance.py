@@ -12,38 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .. import kernels
-from ..kernels import EMPTY
+from ..kernels import EMPTY, inverse_cholesky
 from .blocks import Array, Blocks, Frame, Subspace
 
-_SMALL = 32  # up to so many features a plain loop beats the calls of LAPACK
-_PIVOT = 1e-290  # a smaller one cannot be inverted safely
 COND_MAX = 1e15  # of a covariance that the floor of its eigenvalues has passed
 _LEAST = 1e-200  # a floor where there is no variance at all
 _SAME = 1e-6  # two prototypes that differ by less are one
-
-
-def inverse_cholesky(covariances: Array) -> tuple[Array, int | None]:
-    """Inverses (K, d, d) of the lower Cholesky factors, and the first matrix that is not positive definite, if any.
-
-    Examples
-    --------
-    >>> factors, failed = inverse_cholesky(np.array([[[4.0, 0.0], [2.0, 2.0]]]))
-    >>> factors
-    array([[[ 0.5,  0. ],
-            [-0.5,  1. ]]])
-    >>> failed is None
-    True
-    """
-    if kernels.compiled is not None and covariances.shape[-1] <= _SMALL:
-        return kernels.compiled.inverse_cholesky(np.ascontiguousarray(covariances), _PIVOT)  # type: ignore[no-any-return]
-    factors = np.empty_like(covariances)
-    for k, covariance in enumerate(covariances):
-        lower, failed = lapack.dpotrf(covariance, lower=1, clean=1)
-        if failed or not lower.diagonal().min() > _PIVOT:
-            return factors, k
-        factors[k] = lapack.dtrtri(lower, lower=1)[0]
-    return factors, None
 
 
 def sound_factors(covariances: Array) -> Array | None:

@@ -33,7 +33,6 @@ from ..engine.covariance import (
     all_log_determinants,
     covariances_about,
     floored,
-    inverse_cholesky,
     log_determinants,
     log_units,
     shape_collapse,
@@ -42,7 +41,7 @@ from ..engine.covariance import (
     to_input_units,
 )
 from ..inputs.features import validate_matrix
-from ..kernels import EMPTY, GaussStatistics, gauss_memberships, gauss_statistics
+from ..kernels import EMPTY, GaussStatistics, gauss_memberships, gauss_statistics, inverse_cholesky
 from .fcm import resolve_fuzzifier
 from .staged import StagedClusterer
 

@@ -56,6 +56,7 @@ if compiled is not None and source_hash() not in (None, compiled.source_hash):
 _ONE_THREAD: ContextVar[bool] = ContextVar("one_thread", default=False)
 EMPTY = reference.EMPTY
 _TRANSCENDENTAL = 8  # features that a distance and its membership cost besides those of the data
+_FEW = 32  # features up to which a plain loop beats the calls of LAPACK
 _SAMPLED = 16384  # pairs that bracket the median; 16 times as many are sorted at once
 
 
@@ -142,7 +143,7 @@ def _pair_grid(Z: NDArray[np.float64]) -> tuple[int, int]:
 def _threads(work: int, chunks: int) -> int:
     if work < 100_000 or chunks == 1 or _ONE_THREAD.get():
         return 1
-    return min(compiled.max_threads(), _usable_cores(), chunks)
+    return min(compiled.max_threads(), usable_cores(), chunks)
 
 
 @contextmanager
@@ -155,7 +156,8 @@ def one_thread() -> Iterator[None]:
         _ONE_THREAD.reset(token)
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
+    """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -284,3 +286,20 @@ def gauss_memberships(
     numbers = np.array(parameters or (0.0,))
     grid = _grid(block, K * d if full else K, 0)
     return compiled.gauss_memberships(block.rows, means, factors, constants, full, rule, numbers, *grid)
+
+
+def inverse_cholesky(covariances: NDArray[np.float64]) -> tuple[NDArray[np.float64], int | None]:
+    """Inverses (K, d, d) of the lower Cholesky factors, and the first matrix that is not positive definite, if any.
+
+    Examples
+    --------
+    >>> factors, failed = inverse_cholesky(np.array([[[4.0, 0.0], [2.0, 2.0]]]))
+    >>> factors
+    array([[[ 0.5,  0. ],
+            [-0.5,  1. ]]])
+    >>> failed is None
+    True
+    """
+    if compiled is None or covariances.shape[-1] > _FEW:
+        return reference.inverse_cholesky(covariances)
+    return compiled.inverse_cholesky(np.ascontiguousarray(covariances), reference.PIVOT)

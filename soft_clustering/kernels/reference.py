@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import lapack
 from scipy.spatial.distance import cdist, pdist
 
 if TYPE_CHECKING:
     from ..engine.blocks import Block
 
+PIVOT = 1e-290  # a smaller one cannot be inverted safely
 EMPTY = 1e-280  # summed weights below this have underflowed
 _GROUP = 256  # rows whose distances to all others are held at once
 Array = NDArray[np.float64]
@@ -320,3 +322,14 @@ def gauss_memberships(
         here = slice(lo, lo + len(Z))
         U[here], rows[here] = GAUSS_RULES[rule](log_densities(Z, means, factors, constants, full), *parameters)
     return U, rows
+
+
+def inverse_cholesky(covariances: Array) -> tuple[Array, int | None]:
+    """Inverses (K, d, d) of the lower Cholesky factors, and the first matrix that is not positive definite, if any."""
+    factors = np.zeros_like(covariances)
+    for k, covariance in enumerate(covariances):
+        lower, failed = lapack.dpotrf(covariance, lower=1, clean=1)
+        if failed or not lower.diagonal().min() > PIVOT:
+            return factors, k
+        factors[k] = lapack.dtrtri(lower, lower=1)[0]
+    return factors, None

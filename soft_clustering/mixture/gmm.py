@@ -30,9 +30,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, likelihood_change
 from ..engine.blocks import Array, Block, Blocks, Frame
-from ..engine.covariance import inverse_cholesky
 from ..inputs.features import validate_matrix
-from ..kernels import GaussStatistics, gauss_memberships, gauss_statistics
+from ..kernels import GaussStatistics, gauss_memberships, gauss_statistics, inverse_cholesky
 
 _TINY = 10 * np.finfo(np.float64).eps
 

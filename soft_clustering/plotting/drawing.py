@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
+from .._extras import require
 from ..engine.blocks import Array
 from .palette import UNASSIGNED, cluster_colors
 
 
 def import_pyplot() -> Any:
     """``matplotlib.pyplot``, or an error that says how to get it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError('Plotting needs matplotlib: pip install "soft-clustering[app]"') from error
-    return plt
+    return require("matplotlib.pyplot", "Plotting needs matplotlib")
 
 
 def check_axes(ax: Any) -> None:

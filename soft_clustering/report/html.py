@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._extras import require
 from ..engine.blocks import Array
 from ..metrics import METRICS
 from ..plotting.palette import membership_shares
@@ -70,11 +71,7 @@ _COSTS = (
 
 def require_jinja2() -> Any:
     """The module jinja2, or what to install."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError('A report needs jinja2: pip install "soft-clustering[app]"') from error
-    return jinja2
+    return require("jinja2", "A report needs jinja2")
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:

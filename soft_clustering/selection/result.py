@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._extras import require
 from ..engine.blocks import Array
 from .criteria import CRITERIA
 
@@ -90,10 +91,7 @@ class NClustersResult:
             A row per K; a column per criterion, then ``stability_std`` where there is stability, ``n_warnings`` and
             ``error`` (empty where the fit did not fail).
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise ImportError('to_frame needs pandas: pip install "soft-clustering[app]"') from error
+        pandas = require("pandas", "to_frame needs pandas")
         columns: dict[str, Any] = dict(self.scores)
         if self.agreements is not None:
             columns["stability_std"] = self.stability_std

@@ -90,7 +90,7 @@ def test_head(command):
     assert result.stderr == ""
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full, a device without space, here")
 @pytest.mark.parametrize("word", ["datasets", "--help"])
 def test_full_disk(word, command):
     with open("/dev/full", "w") as full:
@@ -337,7 +337,7 @@ def test_models_of_other_input_are_refused(fails, monkeypatch):
     assert fails("compare", "--models", "FCM") == expected
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send to a process")
 def test_interrupted_fit(command):
     rows = "\n".join(f"{i % 97},{i % 89}" for i in range(200_000))
     (command.folder / "large.csv").write_text(f"a,b\n{rows}\n")

@@ -16,7 +16,7 @@ from sklearn.preprocessing import scale
 from soft_clustering import FCM, GK, kernels
 from soft_clustering.engine.alternating import Run, alternate
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.engine.covariance import COND_MAX, floored, inverse_cholesky, shape_collapse
+from soft_clustering.engine.covariance import COND_MAX, floored, shape_collapse
 from soft_clustering.fuzzy.fcm import auto_fuzzifier
 from soft_clustering.fuzzy.gk import Ellipsoids
 from soft_clustering.kernels import gauss_statistics
@@ -317,7 +317,7 @@ def test_floor():
     sound = A.T @ A
     kept, factor = floored(sound)
     assert kept is sound
-    np.testing.assert_array_equal(factor, inverse_cholesky(sound[None])[0][0])
+    np.testing.assert_array_equal(factor, kernels.inverse_cholesky(sound[None])[0][0])
     nothing, factor = floored(np.zeros((2, 2)))
     np.testing.assert_allclose(factor, 1e100 * np.eye(2), rtol=1e-14)
     np.testing.assert_allclose(nothing, 1e-200 * np.eye(2), rtol=1e-14)

@@ -183,3 +183,24 @@ def test_given_memberships_are_used_as_they_are():
     metric = reference.gauss_statistics(block, means, None, None, True, U, "metric", 2.0, 1.0, 1.0)
     for a, b in zip(plain, metric, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@needs_kernels
+@pytest.mark.parametrize("d", [1, 2, 5, 32])
+def test_inverse_cholesky_twins(d):
+    rng = np.random.RandomState(d)
+    A = rng.normal(size=(4, d, d + 3))
+    covariances = A @ np.swapaxes(A, 1, 2) * 10.0 ** rng.uniform(-6, 6, (4, 1, 1))
+    factors, failed = kernels.inverse_cholesky(covariances)
+    theirs, _ = reference.inverse_cholesky(covariances)
+    assert failed is None
+    np.testing.assert_allclose(factors, theirs, rtol=1e-9, atol=1e-9 * np.abs(theirs).max())
+    np.testing.assert_array_equal(factors, np.tril(factors))
+
+
+@needs_kernels
+@pytest.mark.parametrize("bad", [-1.0, 0.0, np.nan])
+def test_inverse_cholesky_names_the_first_failure(bad):
+    covariances = np.tile(np.eye(3), (4, 1, 1))
+    covariances[2, 1, 1] = bad
+    assert kernels.inverse_cholesky(covariances)[1] == reference.inverse_cholesky(covariances)[1] == 2

@@ -1,8 +1,8 @@
 """The file: what it says, that it is one and small, that what users name stays text."""
 
-import builtins
 import json
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -177,13 +177,6 @@ def test_paths_that_cannot_be(tmp_path, name, message):
 
 
 def test_missing_jinja2_is_named(monkeypatch):
-    imported = builtins.__import__
-
-    def without_jinja2(name, *args, **kwargs):
-        if name == "jinja2":
-            raise ImportError(name)
-        return imported(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_jinja2)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r'A report needs jinja2: pip install "soft-clustering\[app\]"'):
         check_path("report.html")

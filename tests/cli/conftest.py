@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +14,14 @@ import soft_clustering
 from soft_clustering.cli import main
 
 ROOT = Path(soft_clustering.__file__).parent.parent
+
+
+@pytest.fixture(autouse=True, scope="session")
+def heed_control_c():
+    """A CI runner may start with SIGINT ignored, and so would every process that the tests interrupt."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class Command:
@@ -78,9 +86,3 @@ def fails(call):
         return err.removeprefix("soft-clustering: error: ").rstrip("\n")
 
     return fails
-
-
-def records_of(path):
-    """The finished runs in a JSON Lines file; a line that is not complete does not count."""
-    lines = Path(path).read_text().split("\n")[:-1] if Path(path).exists() else []
-    return [record for record in map(json.loads, lines) if "key" in record]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import records_of
+from journals import records_of
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 

@@ -9,20 +9,22 @@ import numpy as np
 from .. import kernels
 from ..inputs.features import validate_matrix
 from ..kernels import reference
+from .alternating import center_shift, new_centers
 from .blocks import Array, Blocks, Subspace
+
+_LLOYD_STEPS, _LLOYD_TOL = 100, 1e-4  # a start needs no more
 
 
 def starting_centers(blocks: Blocks, init: Any, K: int, rng: np.random.RandomState) -> Array:
     """K starting centres (K, d) in the coordinates of the frame.
 
-    ``init`` is ``"k-means++"``, ``"random"`` (rows of the data), an array (K, d) in input units, or a callable
-    ``init(X, K, rng)`` that returns one.
+    ``init`` is ``"k-means++"``, ``"kmeans"``, ``"random"`` (rows of the data), an array (K, d) in input units, or
+    a callable ``init(X, K, rng)`` that returns one.
     """
     if isinstance(init, str):
         if K == 1:
             return _mean(blocks)
-        seeding = kmeans_plusplus if init == "k-means++" else random_rows
-        return seeding(blocks.local(rng), K, rng)
+        return _SEEDINGS[init](blocks.local(rng), K, rng)
     centers = init(_input_rows(blocks.local(rng)), K, rng) if callable(init) else init
     return blocks.frame.from_input(validate_matrix("init", centers, (K, blocks.n_features)))
 
@@ -61,3 +63,17 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
     """
     block = blocks.joined()
     return kernels.seed(block, block.order, rng.uniform(size=(K, 2 + int(np.log(K)))))
+
+
+def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
+    """Centres of a k-means run from k-means++ seeds."""
+    V = kmeans_plusplus(blocks, K, rng)
+    for _ in range(_LLOYD_STEPS):
+        before = V
+        V = new_centers(V, blocks.reduce(kernels.center_statistics, V, "nearest", 0.0))
+        if center_shift(before, V, [], blocks) <= _LLOYD_TOL:
+            break
+    return V
+
+
+_SEEDINGS = {"k-means++": kmeans_plusplus, "kmeans": kmeans, "random": random_rows}

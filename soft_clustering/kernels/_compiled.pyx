@@ -75,7 +75,7 @@ cdef extern from *:
 
 source_hash = SOURCE_HASH.decode()
 
-RULES = {"fcm": 0, "rational": 1, "exponential": 2, "pfcm": 3, "entropy": 4, "bumps": 5}
+RULES = {"fcm": 0, "rational": 1, "exponential": 2, "pfcm": 3, "entropy": 4, "bumps": 5, "kernel": 6, "nearest": 7}
 GAUSS_RULES = {"posterior": 0, "tempered": 1, "metric": 2}
 
 

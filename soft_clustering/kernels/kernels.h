@@ -158,7 +158,7 @@ typedef void (*rule_t)(tile_t *, int64_t, const double *, int, double *);
 typedef struct {
     void (*distances[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *);
     void (*totals[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *, double *);
-    rule_t rules[6];
+    rule_t rules[8];
     void (*pair_bumps)(double *, int64_t, double, const double *, const double *, double *, double *);
     void (*window)(const double *, double, double, int64_t, int64_t *, double *);
     void (*temper)(tile_t *, int64_t, double, double *);
@@ -172,13 +172,15 @@ typedef struct {
 static const steps_t steps_narrow = {
     {{dense_distances_f64_narrow, dense_distances_f32_narrow}, {sparse_distances_f64_narrow, sparse_distances_f32_narrow}},
     {{dense_totals_f64_narrow, dense_totals_f32_narrow}, {sparse_totals_f64_narrow, sparse_totals_f32_narrow}},
-    {rule_fcm_narrow, rule_rational_narrow, rule_exponential_narrow, rule_pfcm_narrow, rule_entropy_narrow, rule_bumps_narrow},
+    {rule_fcm_narrow, rule_rational_narrow, rule_exponential_narrow, rule_pfcm_narrow, rule_entropy_narrow, rule_bumps_narrow,
+     rule_kernel_narrow, rule_nearest_narrow},
     pair_bumps_narrow, window_narrow, temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
 #if HAS_WIDE
 static const steps_t steps_wide = {
     {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
     {{dense_totals_f64_wide, dense_totals_f32_wide}, {sparse_totals_f64_wide, sparse_totals_f32_wide}},
-    {rule_fcm_wide, rule_rational_wide, rule_exponential_wide, rule_pfcm_wide, rule_entropy_wide, rule_bumps_wide},
+    {rule_fcm_wide, rule_rational_wide, rule_exponential_wide, rule_pfcm_wide, rule_entropy_wide, rule_bumps_wide,
+     rule_kernel_wide, rule_nearest_wide},
     pair_bumps_wide, window_wide, temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
 #endif
 

@@ -119,6 +119,31 @@ def bumps_rule(D: Array, alpha: float, *weights: float) -> tuple[Array, Array, A
     return B, B, B.sum(axis=1)
 
 
+def kernel_rule(D: Array, m: float, gamma: float) -> tuple[Array, Array, Array]:
+    """Kernel fuzzy c-means: fuzzy c-means on 1 - exp(-gamma D), weights u^m exp(-gamma D).
+
+    Examples
+    --------
+    >>> kernel_rule(np.array([[0.0, 1.0]]), 2.0, 1.0)[0]
+    array([[1., 0.]])
+    """
+    U, W, J = fcm_rule(-np.expm1(-gamma * D), m)
+    with np.errstate(under="ignore"):
+        return U, W * np.exp(-gamma * D), J
+
+
+def nearest_rule(D: Array, unused: float) -> tuple[Array, Array, Array]:
+    """All to the nearest prototype, the first of several.
+
+    Examples
+    --------
+    >>> nearest_rule(np.array([[2.0, 1.0, 1.0]]), 0.0)
+    (array([[0., 1., 0.]]), array([[0., 1., 0.]]), array([1.]))
+    """
+    U = (np.arange(D.shape[1]) == D.argmin(axis=1)[:, None]).astype(np.float64)
+    return U, U, D.min(axis=1)
+
+
 RULES: dict[str, Rule] = {
     "fcm": fcm_rule,
     "rational": rational_rule,
@@ -126,6 +151,8 @@ RULES: dict[str, Rule] = {
     "pfcm": pfcm_rule,
     "entropy": entropy_rule,
     "bumps": bumps_rule,
+    "kernel": kernel_rule,
+    "nearest": nearest_rule,
 }
 
 

@@ -38,10 +38,9 @@ static INLINE TARGET VEC NAME(log_vec)(VEC x)
     return e * SPLAT(0x1.62e42fefa0000p-1) + (f * SPLAT(2.0) + (f * s * q + e * SPLAT(0x1.cf79abc9e3b3ap-40)));
 }
 
-static INLINE TARGET VEC NAME(exp_vec)(VEC x)
+/* exp(x) = power (1 + rest) with a power of two and a small rest: exp(x) - 1 = power rest + (power - 1) keeps its digits. */
+static INLINE TARGET VEC NAME(exp_parts)(VEC x, VEC *power)
 {
-    const BITS low = x < SPLAT(-708.0);
-    x = PICK(low, SPLAT(-708.0), x);
     const VEC magic = SPLAT(6755399441055744.0); /* 1.5 * 2^52 rounds to the nearest integer */
     const VEC shifted = x * SPLAT(0x1.71547652b82fep+0) + magic;
     const VEC n = shifted - magic;
@@ -56,9 +55,16 @@ static INLINE TARGET VEC NAME(exp_vec)(VEC x)
     p = p * r + SPLAT(0x1.5555555553d67p-5);
     p = p * r + SPLAT(0x1.5555555555558p-3);
     p = p * r + SPLAT(0x1.0000000000001p-1);
-    p = SPLAT(1.0) + (r + r * r * p);
-    const BITS exponent = ((BITS)shifted << 52) + ISPLAT((int64_t)0x3ff0000000000000);
-    return PICK(low, SPLAT(0.0), p * (VEC)exponent);
+    *power = (VEC)(((BITS)shifted << 52) + ISPLAT((int64_t)0x3ff0000000000000));
+    return r + r * r * p;
+}
+
+static INLINE TARGET VEC NAME(exp_vec)(VEC x)
+{
+    VEC power;
+    const BITS low = x < SPLAT(-708.0);
+    const VEC rest = NAME(exp_parts)(PICK(low, SPLAT(-708.0), x), &power);
+    return PICK(low, SPLAT(0.0), (SPLAT(1.0) + rest) * power);
 }
 
 static TARGET void NAME(log_tile)(const double *x, double *out)
@@ -71,6 +77,18 @@ static TARGET void NAME(exp_tile)(const double *x, double *out)
 {
     for (int r = 0; r < TILE; r += LANES)
         *(VEC *)(out + r) = NAME(exp_vec)(*(const VEC *)(x + r));
+}
+
+/* For x <= 0: 1 - exp(x) with all its digits (in place), and exp(x). */
+static TARGET void NAME(complement_tile)(double *x, double *exponential)
+{
+    for (int r = 0; r < TILE; r += LANES) {
+        VEC power, y = *(VEC *)(x + r);
+        const BITS low = y < SPLAT(-708.0);
+        const VEC rest = NAME(exp_parts)(PICK(low, SPLAT(-708.0), y), &power);
+        *(VEC *)(x + r) = (SPLAT(1.0) - power) - power * rest;
+        *(VEC *)(exponential + r) = PICK(low, SPLAT(0.0), (SPLAT(1.0) + rest) * power);
+    }
 }
 #undef VEC
 #undef BITS
@@ -89,6 +107,14 @@ static void NAME(exp_tile)(const double *x, double *out)
 {
     for (int r = 0; r < TILE; r++)
         out[r] = x[r] < -708.0 ? 0.0 : exp(x[r]);
+}
+
+static void NAME(complement_tile)(double *x, double *exponential)
+{
+    for (int r = 0; r < TILE; r++) {
+        exponential[r] = x[r] < -708.0 ? 0.0 : exp(x[r]);
+        x[r] = -expm1(x[r]);
+    }
 }
 #endif
 
@@ -271,6 +297,39 @@ static TARGET void NAME(rule_entropy)(tile_t *t, int64_t K, const double *parame
     NAME(posteriors)(t, K, row);
     for (int r = 0; r < TILE; r++)
         row[r] *= -lambda;
+}
+
+/* Kernel fuzzy c-means, parameters {m, gamma}: fuzzy c-means on 1 - e with e = exp(-gamma D); weight u^m e. */
+static TARGET void NAME(rule_kernel)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
+{
+    double *D = t->D, *E = (double *)t->narrow;
+    for (int64_t k = 0; k < K; k++) {
+        for (int r = 0; r < TILE; r++)
+            D[k * TILE + r] *= -parameters[1];
+        NAME(complement_tile)(D + k * TILE, E + k * TILE);
+    }
+    NAME(rule_fcm)(t, K, parameters, want, row);
+    if (want != MEMBERSHIPS)
+        for (int64_t i = 0; i < K * TILE; i++)
+            D[i] *= E[i];
+}
+
+/* Nearest prototype, no parameters (one that is not read): u = 1 there, the first of several; objective its distance. */
+static TARGET void NAME(rule_nearest)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
+{
+    ALIGNED double at[TILE];
+    double *D = t->D;
+    (void)parameters, (void)want;
+    memcpy(row, D, sizeof at);
+    memset(at, 0, sizeof at);
+    for (int64_t k = 1; k < K; k++)
+        for (int r = 0; r < TILE; r++) {
+            at[r] = D[k * TILE + r] < row[r] ? (double)k : at[r];
+            row[r] = D[k * TILE + r] < row[r] ? D[k * TILE + r] : row[r];
+        }
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            D[k * TILE + r] = at[r] == (double)k;
 }
 
 /* Gaussian bumps, parameters {alpha, weight (K)}: weight_k exp(-alpha D); the row's objective is their sum. */

@@ -427,7 +427,7 @@ def test_fit_with_the_twins(monkeypatch, width, K):
 
 @pytest.mark.skipif(kernels.compiled is None, reason="the NumPy twins have no threads of their own")
 def test_threads_do_not_change_a_bit(monkeypatch):
-    monkeypatch.setattr(kernels, "_usable_cores", lambda: 3)
+    monkeypatch.setattr(kernels, "usable_cores", lambda: 3)
     X = make_blobs(3000, 8, centers=5, cluster_std=2, random_state=0)[0]
     fits = []
     for threads in (1, 2, 3):

@@ -489,7 +489,7 @@ def test_fortran_order_and_lists():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("m", [2.0, 1.7])
 def test_threads_do_not_change_a_bit(monkeypatch, dtype, m):
-    monkeypatch.setattr(kernels, "_usable_cores", lambda: 3)  # threads, even where there is one core
+    monkeypatch.setattr(kernels, "usable_cores", lambda: 3)  # threads, even where there is one core
     X = make_blobs(20000, 8, centers=5, cluster_std=4, random_state=0)[0].astype(dtype)
     fits = []
     for threads in (1, 2, 3):

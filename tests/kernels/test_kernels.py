@@ -267,7 +267,7 @@ def block_of(n, d):
 def many_cores(monkeypatch):
     """More threads than any chunk number, so that the grid decides."""
     monkeypatch.setattr(kernels, "compiled", type("Compiled", (), {"max_threads": staticmethod(lambda: 1000)}))
-    monkeypatch.setattr(kernels, "_usable_cores", lambda: 1000)
+    monkeypatch.setattr(kernels, "usable_cores", lambda: 1000)
 
 
 @pytest.mark.usefixtures("many_cores")
@@ -297,13 +297,13 @@ def test_chunks_do_not_depend_on_the_threads(monkeypatch):
     grids = []
     for threads in (1, 2, 7):
         monkeypatch.setattr(kernels, "compiled", type("C", (), {"max_threads": staticmethod(lambda t=threads: t)}))
-        monkeypatch.setattr(kernels, "_usable_cores", lambda: 4)
+        monkeypatch.setattr(kernels, "usable_cores", lambda: 4)
         grids.append(kernels._grid(block_of(10**5, 10), 10, 100))
     assert grids == [(64, 1), (64, 2), (64, 4)]  # at most the usable cores
 
 
-def test_usable_cores():
-    assert kernels._usable_cores() >= 1
+def testusable_cores():
+    assert kernels.usable_cores() >= 1
 
 
 @pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")

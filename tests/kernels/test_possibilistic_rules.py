@@ -234,7 +234,7 @@ def test_scatter_merges():
 def test_threads_do_not_change_a_bit(monkeypatch):
     from threadpoolctl import threadpool_limits
 
-    monkeypatch.setattr(kernels, "_usable_cores", lambda: 3)
+    monkeypatch.setattr(kernels, "usable_cores", lambda: 3)
     rng = np.random.RandomState(0)
     block, V = Block(rng.normal(size=(20000, 8)), None, Frame(np.zeros(8), 1.0)), rng.normal(size=(5, 8))
     answers = []

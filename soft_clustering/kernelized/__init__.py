@@ -1,0 +1,1 @@
+"""Methods in the feature space of a kernel."""

@@ -2,7 +2,7 @@
 
 ``python benchmarks/run_peer_speed.py [--repeats 5] [--models NAME ...]`` fits both with their default settings and the
 same K on the same input. Each side has a process of its own, the older package (``soft-clustering==0.2.0``) one of its
-own environment, which is made on first use. A small fit first pays for imports and threads; then both are fitted in
+own environment, which is made on first use. A first fit pays for imports and threads; then both are fitted in
 turns, and the best time counts. A fit of more than ten seconds is not repeated, one of more than the limit is ended.
 Nothing else should run on the machine. Writes ``peer_speed.csv`` and, with every repeat and the environment,
 ``peer_speed.json``.
@@ -16,13 +16,16 @@ import argparse
 import json
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas
 from peer import Interpreter, PeerProcess
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import minmax_scale
 
 import soft_clustering
 from soft_clustering._registry import REGISTRY
@@ -31,31 +34,87 @@ from soft_clustering.benchmarking import environment, memory
 K = 5
 PATIENCE = 10.0  # seconds; a slower fit is not repeated
 
-# What each kind of estimator gets: X, and the classes.
-INPUTS = {"features": make_blobs(2000, 8, centers=K, cluster_std=4.0, random_state=0)}
+# What the estimators get: the arguments of their ``fit``, and the classes.
+Input = tuple[dict[str, Any], Any]
 
-# How the older package calls its constructors: K and the seed have other names here and there.
+
+def features() -> Input:
+    X, y = make_blobs(2000, 8, centers=K, cluster_std=4.0, random_state=0)
+    return {"X": X}, y
+
+
+def unit_cube() -> Input:
+    data, y = features()
+    return {"X": minmax_scale(data["X"], (0.05, 0.95))}, y
+
+
+def two_views() -> Input:
+    """One Gaussian and one beta feature: the older package has no more."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(K, size=2000)
+    return {"X": rng.normal(3.0 * y)[:, None], "B": rng.beta(2.0 + 4 * y, 22.0 - 4 * y)[:, None]}, y
+
+
+def image() -> Input:
+    """Five bands of grey among noise, about 2000 pixels."""
+    y = np.repeat(np.arange(K), 9)[:, None] + np.zeros((45, 45), dtype=int)
+    X = y / K + np.random.default_rng(0).normal(scale=0.05, size=y.shape)
+    return {"X": X.reshape(-1, 1)}, y.ravel()
+
+
+def few_labels() -> Input:
+    """Two classes, the first hundred rows labelled."""
+    X, y = make_blobs(2000, 8, centers=2, cluster_std=4.0, random_state=0)
+    return {"X": X, "y": np.where(np.arange(2000) < 100, y, -1)}, y
+
+
+def partitions() -> Input:
+    """Ten noisy soft partitions."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(K, size=2000)
+    noise = rng.gumbel(size=(10, 2000, K))
+    U = np.exp(noise + 3 * np.eye(K)[y])
+    return {"X": [*(U / U.sum(axis=2, keepdims=True))]}, y
+
+
+class Peer(NamedTuple):
+    """How both packages are called: K, the seed and what ``fit`` takes have other names here and there."""
+
+    constructor: str  # of the older package
+    data: Callable[[], Input] = features
+    older_fit: str = "fit(X)"
+    our_fit: str = "fit(X)"
+
+
 OLDER = {
-    "FCM": "FCM(n_clusters=K, random_state=0)",
-    "GK": "GK(n_clusters=K, random_state=0)",
-    "GathGeva": "GathGeva(n_clusters=K, random_state=0)",
-    "PCM": "PCM(n_clusters=K, random_state=0)",
-    "PFCM": "PFCM(n_clusters=K, random_state=0)",
-    "ENTROPYFCM": "ENTROPYFCM(c=K)",
-    "SCM": "SCM()",
-    "GMM": "GMM(n_clusters=K, random_state=0)",
-    "RoughKMeans": "RoughKMeans(n_clusters=K, random_state=0)",
-    "AFCM": "AFCM(c=K)",
-    "AFCMSimple": "AFCMSimple(c=K)",
-    "CAFCM": "CAFCM(c=K)",
-    "CAFHFCM": "CAFHFCM(c=K)",
-    "RPFKM": "RPFKM(c=K, d=K, random_state=0)",
-    "FCC": "FCC(c=K)",
-    "ECM": "ECM(n_clusters=K)",
-    "EVCLUS": "EVCLUS(n_clusters=K, random_state=0)",
-    "KFCM": "KFCM(n_clusters=K)",
-    "KFCCL": "KFCCL(n_clusters=K)",
-    "SoftDBSCANGM": "SoftDBSCANGM()",
+    "FCM": Peer("FCM(n_clusters=K, random_state=0)"),
+    "GK": Peer("GK(n_clusters=K, random_state=0)"),
+    "GathGeva": Peer("GathGeva(n_clusters=K, random_state=0)"),
+    "PCM": Peer("PCM(n_clusters=K, random_state=0)"),
+    "PFCM": Peer("PFCM(n_clusters=K, random_state=0)"),
+    "ENTROPYFCM": Peer("ENTROPYFCM(c=K)"),
+    "SCM": Peer("SCM()"),
+    "GMM": Peer("GMM(n_clusters=K, random_state=0)"),
+    "MBMM": Peer("MBMM(n_components=K)", unit_cube),
+    "BGMM": Peer("BGMM(n_components=K)", two_views, "fit(X[:, 0], B[:, 0])", "fit(X, X_beta=B)"),
+    "RoughKMeans": Peer("RoughKMeans(n_clusters=K, random_state=0)"),
+    "AFCM": Peer("AFCM(c=K)"),
+    "AFCMSimple": Peer("AFCMSimple(c=K)"),
+    "CAFCM": Peer("CAFCM(c=K)"),
+    "CAFHFCM": Peer("CAFHFCM(c=K)"),
+    "RPFKM": Peer("RPFKM(c=K, d=K, random_state=0)"),
+    "FCC": Peer("FCC(c=K)"),
+    "ECM": Peer("ECM(n_clusters=K)"),
+    "EVCLUS": Peer("EVCLUS(n_clusters=K, random_state=0)"),
+    "KFCM": Peer("KFCM(n_clusters=K)"),
+    "KFCCL": Peer("KFCCL(n_clusters=K)"),
+    "SKFCM": Peer("SKFCM(n_clusters=K)", image, "fit(X, (45, 45))", "fit(X, image_shape=(45, 45))"),
+    # its classes are -1 and 1
+    "SoftKSC": Peer("SoftKSC()", few_labels, "fit(X[y >= 0], 2 * y[y >= 0] - 1, X[y < 0])", "fit(X, y)"),
+    "SoftDBSCANGM": Peer("SoftDBSCANGM()"),
+    "SCSPA": Peer("SCSPA(n_clusters=K)", partitions, "fit_predict(X)"),
+    "SHBGF": Peer("SHBGF(n_clusters=K)", partitions, "fit_predict(X)"),
+    "SMCLA": Peer("SMCLA(n_clusters=K)", partitions, "fit_predict(X)"),
 }
 
 
@@ -70,19 +129,24 @@ def our_call(name: str) -> str:
 class Side:
     """One package in one process."""
 
-    def __init__(self, process: Interpreter, name: str, call: str, X: Any, time_limit: float) -> None:
+    def __init__(
+        self, process: Interpreter, name: str, constructor: str, fit: str, data: dict[str, Any], time_limit: float
+    ) -> None:
         self.process, self.time_limit = process, time_limit
         self.found: dict[str, Any] = {}
         self.seconds: list[float] = []
         process.run(Path(memory.__file__).read_text())  # both sides are measured by the same lines
-        process.run(f"import numpy\nfrom soft_clustering import {name}\nK = {K}\nX = numpy.array({X.tolist()})")
-        process.run(f"def fit(X):\n    model = {call}\n    model.fit(X)\n    return model")
+        process.run(f"import numpy\nfrom soft_clustering import {name}\nK = {K}")
+        for key, value in data.items():
+            made = f"[numpy.array(part) for part in {[part.tolist() for part in value]}]"
+            process.run(f"{key} = {made if isinstance(value, list) else f'numpy.array({value.tolist()})'}")
+        process.run(f"def fit():\n    model = {constructor}\n    model.{fit}\n    return model")
 
     def first(self, y: Any) -> None:
         """Warm up, then the fit that shows the memory and the labels."""
-        self.process.run("fit(X[:200])", self.time_limit)
+        self.process.run("fit()", self.time_limit)
         self.process.run("reset_peak()\nbefore = peak()")
-        seconds, _ = self.process.run("model = fit(X)", self.time_limit)
+        seconds, _ = self.process.run("model = fit()", self.time_limit)
         _, (peak, labels) = self.process.run("answer = [peak() - before, model.labels_.tolist()]")
         self.seconds.append(seconds)
         self.found = {"ari": adjusted_rand_score(y, labels), "peak_mb": peak / 2**20}
@@ -90,16 +154,17 @@ class Side:
     def again(self) -> None:
         """One more timed fit, unless they are slow."""
         if self.seconds and self.seconds[0] < PATIENCE:
-            self.seconds.append(self.process.run("fit(X)", self.time_limit)[0])
+            self.seconds.append(self.process.run("fit()", self.time_limit)[0])
 
 
 def compare(name: str, repeats: int, time_limit: float) -> dict[str, Any]:
-    X, y = INPUTS[getattr(soft_clustering, name).modality]
+    peer = OLDER[name]
+    data, y = peer.data()
     ours, older = Interpreter(sys.executable), PeerProcess()
     ours.run(f"import sys\nsys.path[:] = {sys.path}")
     sides = {
-        "ours": Side(ours, name, our_call(name), X, time_limit),
-        "older": Side(older, name, OLDER[name], X, time_limit),
+        "ours": Side(ours, name, our_call(name), peer.our_fit, data, time_limit),
+        "older": Side(older, name, peer.constructor, peer.older_fit, data, time_limit),
     }
     row: dict[str, Any] = {"estimator": name}
     for side in sides.values():

@@ -3,6 +3,10 @@
 import re
 from importlib.metadata import version as installed_version
 
+from sphinx.util.docutils import SphinxDirective
+
+from soft_clustering._registry import REGISTRY
+
 project = "soft-clustering"
 author = "The soft-clustering developers"
 project_copyright = "2026, The soft-clustering developers"
@@ -29,6 +33,8 @@ autodoc_default_options = {
     "exclude-members": ", ".join(f"set_{method}_request" for method in ("fit", "score", "partial_fit", "bic", "aic"))
 }
 
+NOT_OURS = "BaseEstimator, ClusterMixin, TransformerMixin, _SetOutputMixin, _MetadataRequester"
+
 
 def escape_formulas(app, what, name, obj, options, lines):
     """Bars of norms and trailing underscores of attributes are no markup in our docstrings; backquotes are."""
@@ -39,5 +45,21 @@ def escape_formulas(app, what, name, obj, options, lines):
             lines[i] = "".join(pieces)
 
 
+class Estimators(SphinxDirective):
+    """``.. estimators::``: every estimator of the registry, by family."""
+
+    def run(self):
+        families = {}
+        for row in REGISTRY:
+            families.setdefault(row.family, []).append(row)
+        lines = []
+        for family, rows in families.items():
+            lines += [family, "~" * len(family), ""]
+            for row in rows:
+                lines += [f".. autoclass:: {row.name}", "   :members:", f"   :inherited-members: {NOT_OURS}", ""]
+        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
 def setup(app):
+    app.add_directive("estimators", Estimators)
     app.connect("autodoc-process-docstring", escape_formulas, priority=900)  # after numpydoc

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -283,6 +284,22 @@ def test_resident_size_is_that_of_a_group():
         process.kill()
         process.communicate()
     assert memory.resident(process.pid) == 0
+
+
+@posix
+def test_worker_without_a_runner_leaves_nothing(tmp_path):
+    """The runner was killed: its end of the pipe is closed, and nobody else can tidy up."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    command = [sys.executable, "-m", "soft_clustering.benchmarking.worker", str(folder), str(tmp_path)]
+    os.mkfifo(folder / "task")  # the worker waits here for its task, which never comes
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    while not (folder / "report.jsonl").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.stdin.close()
+    assert process.wait(timeout=60) == -signal.SIGKILL
+    assert not folder.exists()
 
 
 def test_data_that_cannot_be_loaded(monkeypatch):

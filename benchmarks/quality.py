@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from functools import partial
 
 import numpy as np
 from offline_sets import offline_sets
@@ -17,13 +18,19 @@ import soft_clustering
 from soft_clustering._registry import REGISTRY
 
 
+def build(model, **parameters):
+    """An estimator with those of the parameters that it has."""
+    known = model().get_params()
+    return model(**{name: value for name, value in parameters.items() if name in known})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     seeds = parser.parse_args().seeds
     warnings.simplefilter("ignore")
     sets = offline_sets()
-    models = {row.name: getattr(soft_clustering, row.name) for row in REGISTRY}
+    models = {row.name: partial(build, getattr(soft_clustering, row.name)) for row in REGISTRY}
     models["SCM (finds K)"] = lambda n_clusters, **kw: soft_clustering.SCM(**kw)
     models["FCM m=2"] = lambda **kw: soft_clustering.FCM(m=2.0, **kw)
     models["KMeans (scikit-learn)"] = lambda **kw: KMeans(n_init=10, **kw)

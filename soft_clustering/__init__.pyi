@@ -2,12 +2,14 @@
 
 from ._show_versions import show_versions as show_versions
 from .density.scm import SCM as SCM
+from .density.soft_dbscan_gm import SoftDBSCANGM as SoftDBSCANGM
 from .fuzzy.entropy_fcm import ENTROPYFCM as ENTROPYFCM
 from .fuzzy.fcm import FCM as FCM
 from .fuzzy.gath_geva import GathGeva as GathGeva
 from .fuzzy.gk import GK as GK
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
+from .fuzzy.rough_k_means import RoughKMeans as RoughKMeans
 from .mixture.gmm import GMM as GMM
 
 __version__: str

@@ -66,12 +66,28 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters in many features or of different units, a front of softness wanted; not for elongated clusters",
     ),
     Row(
+        "RoughKMeans",
+        "soft_clustering.fuzzy.rough_k_means",
+        "fuzzy",
+        None,
+        "Lingras, West (2004)",
+        "round clusters, sure members to be told from doubtful ones; not for elongated clusters or fine degrees",
+    ),
+    Row(
         "SCM",
         "soft_clustering.density.scm",
         "density",
         None,
         "Chiu (1994)",
         "the number of clusters is not known, centres are to be samples; not for clusters of very different spread",
+    ),
+    Row(
+        "SoftDBSCANGM",
+        "soft_clustering.density.soft_dbscan_gm",
+        "density",
+        None,
+        "Smiti, Elouedi (2016)",
+        "dense clusters among noise, their number not known; not for clusters of different density or curved ones",
     ),
     Row(
         "GMM",

@@ -546,7 +546,8 @@ def test_fewer_weighted_rows_than_clusters(make):
 def test_uniform_weights_of_any_size(make, weight):
     X = blobs()
     outcome = valid_or_clear_error(make(), X, sample_weight=np.full(60, weight), naming=WEIGHT_WORDS)
-    if outcome.model is not None:
+    # Against min_samples a weight counts as so many samples: its unit matters.
+    if outcome.model is not None and "min_samples" not in make().get_params():
         expected = valid_or_clear_error(make(), X).model.memberships_
         np.testing.assert_allclose(outcome.model.memberships_, expected, atol=1e-6)
 

@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
+from hashlib import sha256
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -65,6 +66,7 @@ class Run:
     n_iter: int = 0
     converged: bool = False
     joined: bool = False
+    period: int = 0  # length of the cycle that the run ended in
     residual: float = np.inf
 
 
@@ -94,7 +96,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     A subclass has at least the parameters ``n_clusters``, ``init``, ``max_iter``, ``tol``, ``random_state``,
     ``verbose``; ``n_init`` and ``accelerate`` where the method has them. ``_residual`` is the stopping rule: the loop
-    ends when it is at most ``tol``.
+    ends when it is at most ``tol``. A method without starts writes a ``fit`` of its own and keeps the rest.
     """
 
     _objective_sense: ClassVar[Literal["min", "max"]] = "min"
@@ -104,8 +106,13 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     @property
     def _monotone(self) -> bool:
-        """Whether no pass makes the objective worse. Otherwise a run that does not converge ends in its best state."""
+        """Whether no pass makes the objective worse.
+
+        Otherwise a run that does not converge ends in its best state, or where ``_may_cycle`` in its last one.
+        """
         return True
+
+    _may_cycle: ClassVar[bool] = False  # whether the passes may come round to an earlier state (an array)
 
     # The method -----------------------------------------------------------------------------------------------------
 
@@ -273,6 +280,11 @@ class AlternatingClusterer(InductiveSoftClusterer):
         """What to warn of after a fit. A single pass that was asked for is no failure to converge."""
         if run.converged or self.max_iter == 1:
             return []
+        if run.period:
+            return [
+                f"{type(self).__name__} did not converge: after {run.n_iter} passes it goes round in a cycle of "
+                f"{run.period} states, of which the one of best objective is kept. More passes change nothing."
+            ]
         return [
             f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes (last change "
             f"{run.residual:.2g}, tol={self.tol:.2g}). Increase max_iter or tol."
@@ -311,6 +323,7 @@ class Starts:
         run = self.runs[-1]
         objective = self.model._objective_in_input_units(run.history[-1], self.blocks.frame)
         ending = "converged" if run.converged else "joined the best start" if run.joined else "not converged"
+        ending = f"in a cycle of {run.period} states" if run.period else ending
         name = type(self.model).__name__
         print(f"{name} start {start}/{n_init}: objective {objective:.8g}, {run.n_iter} passes, {ending}")
 
@@ -323,11 +336,16 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
 
     An accelerated point is kept only if the objective there is no worse than at the point before; otherwise the loop
     goes on from the plain image of that point. ``run.state`` is always the plain image of the last kept point.
+
+    Where the passes may cycle, a state met again ends the run, in the best state of the cycle: the second round stops
+    there. A pass is a function of the state, so that a state repeats just where all that follows does, and its hash is
+    all there is to keep.
     """
     sign = 1 if model._objective_sense == "min" else -1
     mixer = Anderson() if getattr(model, "accelerate", False) else None
     monotone = getattr(model, "_monotone", True)
     first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model.n_clusters < _CHEAP_PASS else 1
+    met: dict[bytes, int] | None = {} if getattr(model, "_may_cycle", False) else None
     state, mixed, best = run.state, False, np.inf
     for n_iter in range(1, model.max_iter + 1):
         visited = state
@@ -342,7 +360,7 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
         run.history.append(objective)
         image = model._update(visited, statistics, blocks)
         run.residual = model._residual(visited, image, run.history, blocks)
-        if monotone or n_iter == 1 or run.residual <= model.tol:
+        if monotone or met is not None or n_iter == 1 or run.residual <= model.tol:
             run.state = image
         elif sign * objective <= best:
             run.state, best = visited, sign * objective
@@ -357,6 +375,12 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
             worse = sign * (objective - rival.history[-1])
             run.joined = 0 <= worse < 0.01 * abs(objective) and same_centers(image, rival.state, blocks)
             if run.joined:
+                return
+        if met is not None:
+            now = len(run.history) - 1
+            before = met.setdefault(sha256(visited).digest(), now)
+            if before < now and sign * objective <= min(sign * J for J in run.history[before:now]):
+                run.state, run.period = visited, now - before
                 return
         state, mixed = image, False
         if mixer is not None and n_iter >= first_mixed and run.residual > model.tol:

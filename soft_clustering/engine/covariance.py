@@ -1,12 +1,11 @@
 """Covariance matrices by their Cholesky factors, and what prototypes with a shape of their own share.
 
-A state of such prototypes has at least ``means`` (K, d), ``covariances`` (K, d, d) and ``factors`` (K, d, d), the
-inverses of the lower Cholesky factors.
+A state of such prototypes has at least the fields of :class:`Ellipsoids`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +19,21 @@ _LEAST = 1e-200  # a floor where there is no variance at all
 _SAME = 1e-6  # two prototypes that differ by less are one
 
 
+class Ellipsoids(NamedTuple):
+    """Prototypes with a metric of their own, in the coordinates of the frame."""
+
+    means: Array  # (K, d)
+    covariances: Array  # (K, d, d) with their ridge
+    factors: Array  # (K, d, d) their inverse Cholesky factors (lower)
+
+
 def sound_factors(covariances: Array) -> Array | None:
     """Inverse Cholesky factors (K, d, d), None where a condition number is beyond ``COND_MAX``."""
     factors, failed = inverse_cholesky(covariances)
     if failed is not None:
         return None
-    with np.errstate(over="ignore"):
-        # The product of the norms is at least the condition number.
+    with np.errstate(over="ignore", invalid="ignore"):
+        # The product of the norms is at least the condition number; no number where one of them underflowed.
         squares, inverse = (np.einsum("kij,kij->k", A, A) for A in (covariances, factors))
         return factors if (np.sqrt(squares) * inverse).max() <= COND_MAX else None
 
@@ -49,6 +56,15 @@ def floored(covariance: Array) -> tuple[Array, Array]:
     upper: Array = np.linalg.qr((vectors * np.sqrt(values)).T)[1]
     lower = upper.T * np.sign(np.diag(upper))
     return (vectors * values) @ vectors.T, lapack.dtrtri(lower, lower=1)[0]
+
+
+def factorised(covariances: Array) -> tuple[Array, Array]:
+    """Covariances (K, d, d), those beyond ``COND_MAX`` floored where there are any, and their inverse factors."""
+    factors = sound_factors(covariances)
+    if factors is not None:
+        return covariances, factors
+    pairs = [floored(covariance) for covariance in covariances]
+    return np.stack([F for F, _ in pairs]), np.stack([L for _, L in pairs])
 
 
 def covariances_about(shift: Array, statistics: Any) -> Array:

@@ -67,7 +67,11 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
 
 def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
     """Centres of a k-means run from k-means++ seeds."""
-    V = kmeans_plusplus(blocks, K, rng)
+    return lloyd(blocks, kmeans_plusplus(blocks, K, rng))
+
+
+def lloyd(blocks: Blocks, V: Array) -> Array:
+    """Centres of a k-means run from given ones."""
     for _ in range(_LLOYD_STEPS):
         before = V
         V = new_centers(V, blocks.reduce(kernels.center_statistics, V, "nearest", 0.0))

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,28 +30,20 @@ from sklearn.utils.validation import check_is_fitted
 from ..engine.alternating import PARAMETERS, Run
 from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
 from ..engine.covariance import (
+    Ellipsoids,
     all_log_determinants,
     covariances_about,
-    floored,
+    factorised,
     log_determinants,
     log_units,
     shape_collapse,
     shape_shift,
-    sound_factors,
     to_input_units,
 )
 from ..inputs.features import validate_matrix
 from ..kernels import EMPTY, GaussStatistics, gauss_memberships, gauss_statistics, inverse_cholesky
 from .fcm import resolve_fuzzifier
 from .staged import StagedClusterer
-
-
-class Ellipsoids(NamedTuple):
-    """The prototypes, in the coordinates of the frame."""
-
-    means: Array  # (K, d)
-    covariances: Array  # (K, d, d) with shrinkage and ridge
-    factors: Array  # (K, d, d) their inverse Cholesky factors (lower)
 
 
 class GK(StagedClusterer):
@@ -209,11 +201,7 @@ class GK(StagedClusterer):
         ball = np.eye(blocks.d)
         covariances = (1 - self.shrinkage) * covariances_about(shift, statistics)
         covariances += (self.shrinkage * self._ball + self.reg_covar) * ball
-        factors = sound_factors(covariances)
-        if factors is None:
-            pairs = [floored(covariance) for covariance in covariances]
-            covariances, factors = np.stack([F for F, _ in pairs]), np.stack([L for _, L in pairs])
-        return Ellipsoids(state.means + shift, covariances, factors)
+        return Ellipsoids(state.means + shift, *factorised(covariances))
 
     def _memberships(self, block: Block, state: Ellipsoids) -> NDArray[Any]:
         return gauss_memberships(block, *self._metric(state), full=True, rule="metric")[0]

@@ -76,7 +76,7 @@ def feature_sample(n_clusters: int) -> Sample:
         n_new=len(new),
         batches=(new[:1], new[1:6], new[6:]),
         worse=X + rng.normal(scale=20, size=X.shape),
-        hard=rng.uniform(size=(40 * n_clusters, 3)),
+        hard=10 * rng.uniform(size=(40 * n_clusters, 3)),
         other=rng.uniform(-30, 5, size=(12 * n_clusters, 2)),
         take=lambda data, indices: data[indices],
         same=same,

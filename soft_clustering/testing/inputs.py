@@ -183,8 +183,8 @@ def check_weight_integer(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_weight_uniform(estimator: BaseSoftClusterer) -> None:
-    """A uniform weight is as good as none."""
-    if not fit_takes(estimator, "sample_weight"):
+    """A uniform weight is as good as none, but where min_samples counts the samples."""
+    if not fit_takes(estimator, "sample_weight") or has_parameter(estimator, "min_samples"):
         return
     model, sample = fitted(estimator)
     U = _weighted(estimator, sample, np.full(len(sample.labels), 2.5))

@@ -101,6 +101,46 @@ def test_tol_zero_ends_at_an_exact_fixed_point():
     np.testing.assert_array_equal(run.state, [0.0, 0.0])
 
 
+# Cycles ---------------------------------------------------------------------------------------------------------------
+
+
+def step_then_turn(x):
+    """Halve the second coordinate down to 1, then turn by a right angle for ever."""
+    return np.array([x[0], x[1] / 2]) if abs(x[1]) > 1 else np.array([-x[1], x[0]])
+
+
+@pytest.mark.parametrize("sense, state, value", [("min", [-1.0, 0.5], -1.0), ("max", [1.0, -0.5], 1.0)])
+def test_a_cycle_ends_in_its_best_state(sense, state, value):
+    model = Map(step_then_turn, lambda x: x[0], _monotone=False, _may_cycle=True, _objective_sense=sense)
+    run = model.run((0.5, 4.0))
+    assert (run.period, run.converged) == (4, False)
+    np.testing.assert_array_equal(run.state, state)
+    np.testing.assert_array_equal(model.seen[-1], state)
+    assert run.history[-1] == value
+    assert run.n_iter == len(model.seen) == len(run.history)
+    # (0.5, 4), (0.5, 2), then each of the four, and again those up to the best one
+    assert run.n_iter <= 2 + 4 + 4
+    assert len({tuple(x) for x in model.seen}) == 6
+
+
+def test_the_better_states_before_a_cycle_do_not_count():
+    model = Map(step_then_turn, lambda x: -abs(x[1]), _monotone=False, _may_cycle=True)
+    run = model.run((0.5, 4.0))
+    assert min(run.history) == -4
+    assert run.history[-1] == -1
+
+
+def test_without_the_mark_a_cycle_goes_on_to_the_last_pass():
+    run = Map(step_then_turn, lambda x: x[0], _monotone=False, max_iter=50).run((0.5, 4.0))
+    assert (run.n_iter, run.period, run.converged) == (50, 0, False)
+    np.testing.assert_array_equal(run.state, [-1.0, 0.5])
+
+
+def test_a_fixed_point_is_no_cycle():
+    run = Map(lambda x: np.floor(x / 2), square, tol=0, _monotone=False, _may_cycle=True).run((8.0, 4.0))
+    assert (run.converged, run.period) == (True, 0)
+
+
 # Acceleration ---------------------------------------------------------------------------------------------------------
 
 

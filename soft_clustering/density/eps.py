@@ -1,0 +1,125 @@
+"""Rules for the radius of DBSCAN: distances within which a sample has enough neighbours, and G-means.
+
+Weights count as repetitions throughout.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from scipy.special import log_ndtr
+from sklearn.neighbors import NearestNeighbors
+
+from ..engine.blocks import Array, Block, Blocks, Frame
+from ..engine.initialisation import lloyd
+
+CRITICAL = 1.8692  # of the Anderson-Darling statistic of G-means, at the level 0.0001
+_FEWEST = 8  # samples that the statistic is for
+_GROUP = 1 << 22  # neighbours that are looked at together
+
+
+def core_distances(Z: Array, weight: Array, min_samples: int, **search: Any) -> Array:
+    """The distance of each row (n,) within which the rows, itself included, weigh ``min_samples``, or all of them do.
+
+    ``search`` are the parameters of scikit-learn's ``NearestNeighbors``.
+
+    Examples
+    --------
+    >>> core_distances(np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 1.0, 2.0]), 2)
+    array([1., 1., 0.])
+    """
+    neighbours = NearestNeighbors(**search).fit(Z)
+    enough = min(min_samples, weight.sum()) * (1 - 1e-12)
+    reach, left, k = np.empty(len(Z)), np.arange(len(Z)), min(min_samples, len(Z))
+    while len(left):
+        # Rows that weigh less than 1 may need more neighbours than that.
+        undecided = []
+        for group in np.array_split(left, -(-len(left) * k // _GROUP)):
+            distance, index = neighbours.kneighbors(Z[group], k)
+            there = np.cumsum(weight[index], axis=1) >= enough
+            there[:, -1] |= k == len(Z)
+            found = there.any(axis=1)
+            reach[group[found]] = distance[found, there[found].argmax(axis=1)]
+            undecided.append(group[~found])
+        left, k = np.concatenate(undecided), min(2 * k, len(Z))
+    return reach
+
+
+def quantile(values: Array, weight: Array, q: float) -> float:
+    """The quantile of NumPy, linear between two values, of values repeated as their weights say.
+
+    Examples
+    --------
+    >>> quantile(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]), 0.75)
+    2.25
+    """
+    order = np.argsort(values)
+    past = np.cumsum(weight[order])
+    part, place = np.modf(max(q * (past[-1] - 1), 0.0))
+    low, high = values[order[np.minimum(np.searchsorted(past, [place, place + 1], side="right"), len(values) - 1)]]
+    return float(low + part * (high - low))
+
+
+def anderson_darling(values: Array, weight: Array) -> float:
+    """The statistic of Anderson and Darling against normality, mean and variance estimated, with its correction.
+
+    Examples
+    --------
+    >>> round(anderson_darling(np.arange(50.0) ** 3, np.ones(50)), 3)
+    3.473
+    """
+    order = np.argsort(values)
+    x, w = values[order], weight[order]
+    n = w.sum()
+    x = x - w @ x / n
+    z = x / np.sqrt(w @ x**2 / (n - 1))
+    above = np.cumsum(w)
+    below = above - w
+    summed = (above**2 - below**2) @ log_ndtr(z) + ((n - below) ** 2 - (n - above) ** 2) @ log_ndtr(-z)
+    return float((-n - summed / n) * (1 + 4 / n - 25 / n**2))
+
+
+def gaussian_means(Z: Array, weight: Array) -> NDArray[np.intp]:
+    """The clusters (n,) of G-means: k-means whose clusters are split until each looks Gaussian.
+
+    A split starts from two points on the principal axis, so there is nothing to draw.
+
+    References
+    ----------
+    G. Hamerly, C. Elkan (2003). Learning the k in k-means. NIPS 16.
+    """
+    labels, K = np.zeros(len(Z), dtype=np.intp), 1
+    while True:
+        centers = np.concatenate([_parts(Z[labels == k], weight[labels == k]) for k in range(K)])
+        if len(centers) == K:
+            return labels
+        centers = lloyd(_as_blocks(Z, weight), centers)
+        labels = np.unique(cdist(Z, centers).argmin(axis=1), return_inverse=True)[1]
+        if labels.max() < K:  # copies of few points cannot be split
+            return labels
+        K = int(labels.max()) + 1
+
+
+def _parts(Z: Array, weight: Array) -> Array:
+    """The centre of a cluster that looks Gaussian along the line between its halves, else those of its halves."""
+    n = weight.sum()
+    mean = weight @ Z / n
+    C = Z - mean
+    values, vectors = np.linalg.eigh((C.T * weight) @ C / n)
+    if n < _FEWEST or not values[-1] > 0:
+        return mean[None]
+    step = vectors[:, -1] * np.sqrt(2 * values[-1] / np.pi)
+    halves = lloyd(_as_blocks(Z, weight), np.stack([mean + step, mean - step]))
+    projected = C @ (halves[0] - halves[1])
+    if np.ptp(projected) == 0 or anderson_darling(projected, weight) <= CRITICAL:
+        return mean[None]
+    return halves
+
+
+def _as_blocks(Z: Array, weight: Array) -> Blocks:
+    mean = weight @ Z / weight.sum()
+    variance = float(np.mean(weight @ (Z - mean) ** 2 / weight.sum()))
+    return Blocks([Block(Z, weight, Frame(np.zeros(Z.shape[1]), 1.0))], variance)

@@ -1,0 +1,288 @@
+"""Rough k-means: clusters as interval sets, of samples that surely belong and of samples that possibly belong.
+
+With d_ik = |x_i - v_k|, h the nearest centre of x_i and a threshold, the clusters that x_i may belong to are
+
+* T_i = {k : d_ik <= threshold d_ih} by the ratio of the distances (threshold >= 1), or
+* T_i = {k : d_ik - d_ih <= threshold} by their difference (threshold >= 0).
+
+Where T_i holds h alone, x_i is in the lower approximation of h, the sure members, and in its upper one, the possible
+members. Otherwise x_i is in the upper approximation of every cluster of T_i and in no lower one: it is in their
+boundaries. A centre is the mean of its two parts, or of the one that is not empty,
+
+    v_k = lower_weight mean(lower_k) + (1 - lower_weight) mean(boundary_k).
+
+This is a rule, not a descent: nothing is minimised. Of several starts the one of smallest sum_i w_i min_k d_ik^2 is
+taken, and the passes may go round in a cycle. What follows depends on the centres alone, so that a set of centres that
+comes again is a cycle: its member of smallest sum is the result.
+
+References
+----------
+P. Lingras, C. West (2004). Interval set clustering of web users with rough k-means. Journal of Intelligent Information
+Systems 23(1), 5-16.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
+from ..engine.blocks import Array, Block, Blocks
+from ..engine.initialisation import starting_centers
+from ..kernels import EMPTY
+
+_TIE = 1e-12  # distances that differ by less (relatively) are equal: a tie does not depend on the rounding
+
+
+class RoughStatistics(NamedTuple):
+    """Weights and sums of the rows in the two parts of each cluster, lower approximation first."""
+
+    weight: Array  # (2, K)
+    total: Array  # (2, K, d)
+    objective: float
+
+    def merge(self, other: RoughStatistics) -> RoughStatistics:
+        """The statistics of both blocks together."""
+        return RoughStatistics(self.weight + other.weight, self.total + other.total, self.objective + other.objective)
+
+
+class RoughKMeans(AlternatingClusterer):
+    """Rough k-means: sure and possible members of each cluster.
+
+    A sample that is clearly nearest to one centre is in the lower approximation of that cluster. A sample about as near
+    to several is in the upper approximation of each of them and in no lower one.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters K.
+    boundary_threshold : float, default=1.2
+        How much farther than the nearest centre another one may be for the sample to be in the boundary. A ratio of
+        distances, >= 1, or a difference in the units of X, >= 0 (see ``boundary_rule``). With the ratio 1 or the
+        difference 0 this is k-means, but for samples at exactly the same distance of two centres.
+    boundary_rule : {'ratio', 'difference'}, default='ratio'
+        ``'difference'`` is the rule of 2004 [1]_ as we recall it, ``'ratio'`` the usual one since [2]_: it does not
+        depend on the units of X.
+    lower_weight : float, default=0.7
+        Weight in [0, 1] of the lower approximation in the centre; the rest is that of the boundary.
+    boundary_memberships : {'distance', 'uniform'}, default='distance'
+        Memberships of a sample in the boundary of some clusters: proportional to 1 / d^2 among them, or equal. Of equal
+        ones ``labels_`` takes the first, whichever centre is nearest. The publication gives no degrees; both are ours.
+    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
+        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
+    n_init : int, default=10
+        Starts; the one of smallest ``objective_`` is kept.
+    max_iter : int, default=100
+        Passes over the data per start.
+    tol : float, default=1e-4
+        Converged when the centres move by at most ``tol`` times the root mean variance of the features.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per pass.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Rows sum to 1: one-hot for sure members, shared among the possible clusters otherwise.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest membership.
+    lower_approximation_ : ndarray of shape (n_samples, n_clusters), bool
+        Sure members: at most one cluster of each sample.
+    upper_approximation_ : ndarray of shape (n_samples, n_clusters), bool
+        Possible members: the lower approximation, and at least two clusters of every other sample. This is also what
+        ``get_cover()`` returns.
+    centers_ : ndarray of shape (n_clusters, n_features)
+    n_clusters_ : int
+    objective_ : float
+        Sum of the squared distances to the nearest centre, which chooses between the starts (our choice: the method
+        itself minimises nothing). It may rise from pass to pass.
+    objective_history_ : ndarray
+        The same at each centre set visited, the last one included.
+    n_iter_ : int
+        Passes of the best start.
+    converged_ : bool
+        False, with a warning that says which, at ``max_iter`` and where the passes go round in a cycle. Of the cycle
+        the member of smallest objective is kept.
+
+    See Also
+    --------
+    soft_clustering.FCM : degrees for every sample and cluster, with an objective that falls.
+
+    Notes
+    -----
+    A pass costs O(n K d) time; memory beyond X and the results per sample is O(K) per row of a small piece. ``score``
+    is minus the objective.
+
+    Cycles are common near the default threshold, where some samples fall on either side of the limit in turn. Where
+    distances are all alike, as in many features, boundaries are large and the centres near each other: a smaller
+    ``boundary_threshold`` helps. Different starts end in different places; the objective need not choose the best.
+
+    Distances that differ by less than 1e-12 (relatively) count as equal, so that a sample at exactly the limit is in
+    the boundary however its distance is rounded.
+
+    References
+    ----------
+    .. [1] P. Lingras, C. West (2004). Interval set clustering of web users with rough k-means. Journal of Intelligent
+       Information Systems 23(1), 5-16.
+    .. [2] P. Lingras, G. Peters (2011). Rough clustering. WIREs Data Mining and Knowledge Discovery 1(1), 64-72.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from soft_clustering import RoughKMeans
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> model = RoughKMeans(n_clusters=3, random_state=0).fit(X)
+    >>> sorted(model.lower_approximation_.sum(axis=0).tolist())
+    [38, 50, 51]
+    >>> in_doubt = model.upper_approximation_.sum(axis=1) > 1
+    >>> int(in_doubt.sum())
+    11
+    >>> lower, upper = model.predict_approximations([[6.3, 2.8, 5.0, 1.7]])
+    >>> int(lower.sum()), int(upper.sum())
+    (0, 2)
+    """
+
+    _row_results: ClassVar[tuple[str, ...]] = (
+        "memberships_",
+        "labels_",
+        "lower_approximation_",
+        "upper_approximation_",
+    )
+    _may_cycle: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
+        "boundary_threshold": [Interval(Real, 0, None, closed="left")],
+        "boundary_rule": [StrOptions({"ratio", "difference"})],
+        "lower_weight": [Interval(Real, 0, 1, closed="both")],
+        "boundary_memberships": [StrOptions({"distance", "uniform"})],
+        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        boundary_threshold: float = 1.2,
+        boundary_rule: str = "ratio",
+        lower_weight: float = 0.7,
+        boundary_memberships: str = "distance",
+        init: Any = "k-means++",
+        n_init: int = 10,
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.boundary_threshold = boundary_threshold
+        self.boundary_rule = boundary_rule
+        self.lower_weight = lower_weight
+        self.boundary_memberships = boundary_memberships
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _monotone(self) -> bool:
+        return False
+
+    def _resolve(self, blocks: Blocks) -> None:
+        if self.boundary_rule == "ratio" and self.boundary_threshold < 1:
+            raise ValueError(
+                f"boundary_threshold must be >= 1 with boundary_rule='ratio'. Got {self.boundary_threshold!r} instead."
+            )
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        return starting_centers(blocks, self.init, self.n_clusters, rng)
+
+    def _possible(self, D: Array, block: Block) -> NDArray[np.bool_]:
+        """Which clusters the rows at squared distances D (K, rows) may belong to: T of the module's docstring."""
+        distance = np.sqrt(D)
+        nearest = distance.min(axis=0)
+        with np.errstate(over="ignore"):
+            if self.boundary_rule == "ratio":
+                limit = self.boundary_threshold * nearest
+            else:
+                limit = nearest + float(self.boundary_threshold) * float(block.frame.scale)
+        possible: NDArray[np.bool_] = distance * (1 - _TIE) <= limit
+        return possible
+
+    def _statistics(self, block: Block, V: Array) -> RoughStatistics:
+        K, d = V.shape
+        weight, total, objective = np.zeros((2, K)), np.zeros((2, K, d)), 0.0
+        for _, Z, w in block.pieces():
+            D = cdist(V, Z, "sqeuclidean")
+            upper = self._possible(D, block)
+            sure = upper.sum(axis=0) == 1
+            for part, rows in enumerate((sure, ~sure)):
+                W = upper * (rows * w)
+                weight[part] += W.sum(axis=1)
+                total[part] += W @ Z
+            objective += float(D.min(axis=0) @ w)
+        return RoughStatistics(weight, total, objective)
+
+    def _update(self, V: Array, statistics: RoughStatistics, blocks: Blocks) -> Array:
+        full = statistics.weight[:, :, None] >= EMPTY  # (2, K, 1)
+        share = np.array([self.lower_weight, 1 - self.lower_weight])[:, None, None]
+        share = np.where(full.all(axis=0), share, full)  # of an only part, all
+        means = statistics.total / np.where(full, statistics.weight[:, :, None], 1)
+        return np.where(full.any(axis=0), (share * means).sum(axis=0), V)
+
+    def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
+        U = np.empty((block.n, len(V)), dtype=block.X.dtype)
+        for lo, Z, _ in block.pieces():
+            D = cdist(V, Z, "sqeuclidean")
+            upper = self._possible(D, block)
+            share = upper.astype(np.float64)
+            if self.boundary_memberships == "distance":
+                nearest = D.min(axis=0)
+                np.divide(nearest, D, out=share, where=upper & (nearest < D))
+            U[lo : lo + len(Z)] = (share / share.sum(axis=0)).T
+        return U
+
+    def _upper(self, block: Block, V: Array) -> NDArray[np.bool_]:
+        return np.concatenate([self._possible(cdist(V, Z, "sqeuclidean"), block).T for _, Z, _ in block.pieces()])
+
+    def _approximations(self, blocks: Blocks, V: Array) -> tuple[Any, Any]:
+        upper = blocks.map_rows(self._without_rows()._upper, V)
+        return upper & (upper.sum(axis=1, keepdims=True) == 1), upper
+
+    def predict_approximations(self, X: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Lower and upper approximations of new data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        lower : ndarray of shape (n_samples, n_clusters), bool
+            Which cluster each sample surely belongs to, if any.
+        upper : ndarray of shape (n_samples, n_clusters), bool
+            Which clusters it may belong to.
+        """
+        lower, upper = self._approximations(self._new_blocks(X), self._state)
+        return lower, upper
+
+    def _store_rows(self, blocks: Blocks, V: Array) -> None:
+        super()._store_rows(blocks, V)
+        self.lower_approximation_, self.upper_approximation_ = self._approximations(blocks, V)
+
+    def _default_cover(self) -> NDArray[np.bool_]:
+        cover: NDArray[np.bool_] = self.upper_approximation_
+        return cover
+
+    def _store(self, V: Array, statistics: RoughStatistics, blocks: Blocks) -> None:
+        self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
+
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        remedy = "try a smaller boundary_threshold or fewer clusters"
+        return super()._complaints(run, blocks) + collapse("RoughKMeans", run.state, self.memberships_, blocks, remedy)

@@ -97,4 +97,28 @@ REGISTRY: tuple[Row, ...] = (
         "Dempster, Laird, Rubin (1977)",
         "elliptic clusters of different size, a likelihood and BIC wanted; not for d close to n with full covariances",
     ),
+    Row(
+        "SCSPA",
+        "soft_clustering.consensus.scspa",
+        "consensus",
+        None,
+        "Punera, Ghosh (2008)",
+        "one partition from several, in numbers and sizes of clusters that differ; not with METIS for unequal clusters",
+    ),
+    Row(
+        "SHBGF",
+        "soft_clustering.consensus.shbgf",
+        "consensus",
+        None,
+        "Punera, Ghosh (2008)",
+        "one partition from several, and which of their clusters go together; not with METIS for unequal clusters",
+    ),
+    Row(
+        "SMCLA",
+        "soft_clustering.consensus.smcla",
+        "consensus",
+        None,
+        "Punera, Ghosh (2008)",
+        "one soft partition from several with similar clusters; not where their numbers of clusters are far from K",
+    ),
 )

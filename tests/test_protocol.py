@@ -29,6 +29,7 @@ from soft_clustering.testing.run import captured_output, fit_takes
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = {"deep": "torch"}  # the module that an extra of the registry brings
+OPTIONS = {"metis": "pymetis"}  # the module that the value of a parameter needs
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -84,6 +85,9 @@ def options():
 @pytest.mark.parametrize("row, setting", list(options()))
 def test_conformance_of_every_option(row, setting):
     estimator = build(row).set_params(**setting)
+    for value in setting.values():
+        if value in OPTIONS:
+            pytest.importorskip(OPTIONS[value], reason=f"{setting} needs {OPTIONS[value]}")
     for check in ALL_CHECKS:
         # A start with a draw per row cannot know that two rows are copies.
         if check.__name__ != "check_weight_integer":
@@ -222,7 +226,7 @@ def test_importing_the_estimators_loads_no_extra():
     loaded = set(result.stdout.split())
     assert {row.module for row in REGISTRY} <= loaded
     # scikit-learn itself loads pandas where it is installed.
-    assert not {"torch", "networkx", "dask", "matplotlib", "flwr"} & loaded
+    assert not {"torch", "networkx", "pymetis", "dask", "matplotlib", "flwr"} & loaded
 
 
 @each

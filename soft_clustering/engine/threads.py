@@ -19,3 +19,9 @@ def single_threaded_blas() -> AbstractContextManager[Any]:
     """A context in which BLAS runs on one thread, so that results do not depend on the number of cores."""
     context: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return context
+
+
+def single_threaded() -> AbstractContextManager[Any]:
+    """A context in which BLAS and OpenMP run on one thread, for scikit-learn's own loops on little data."""
+    context: AbstractContextManager[Any] = _controller().limit(limits=1)
+    return context

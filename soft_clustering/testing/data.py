@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..base import BaseSoftClusterer
 
@@ -107,7 +108,48 @@ def _containers(X: NDArray[np.float64]) -> tuple[dict[str, Any], Any]:
     return same | {"a data frame": frame}, frame
 
 
+def partition_sample(n_clusters: int) -> Sample:
+    """Planted clusters in partitions with errors: labels, some of them missing, memberships, sparse memberships."""
+    rng = np.random.default_rng(0)
+
+    def draw(per_cluster: int, error: float, width: int = n_clusters) -> list[Any]:
+        y = np.tile(np.arange(n_clusters), per_cluster)
+        n = len(y)
+        guess = np.where(rng.uniform(size=(3, n)) < error, rng.integers(width, size=(3, n)), y)
+        labels = np.where(rng.uniform(size=n) < 0.05, -1, guess[0])
+        soft = 0.7 * np.eye(width)[guess[1]] + 0.3 * rng.dirichlet(np.ones(width), n)
+        thin = 0.7 * np.eye(width + 1)[guess[2]] + 0.3 * np.eye(width + 1)[guess[1] + 1]
+        return [labels, soft, sparse.csr_array(thin)]
+
+    def take(data: list[Any], indices: Any) -> list[Any]:
+        return [partition[indices] for partition in data]
+
+    X, new = draw(20, 0.1), draw(7, 0.1)
+    same: dict[str, Any] = {
+        "a tuple": tuple(X),
+        "nested lists": [X[0].tolist(), X[1].tolist(), X[2].toarray().tolist()],
+        "Fortran order": [X[0], np.asfortranarray(X[1]), X[2].tocsc()],
+        "labels with NaN": [np.where(X[0] == -1, np.nan, X[0]), *X[1:]],
+        "rows that sum to 0.5": [X[0], 0.5 * X[1], 0.5 * X[2]],
+    }
+    return Sample(
+        X=X,
+        labels=np.tile(np.arange(n_clusters), 20),
+        known=X,
+        new=new,
+        n_new=7 * n_clusters,
+        batches=tuple(take(new, slice(*ends)) for ends in ((0, 1), (1, 6), (6, None))),
+        worse=draw(20, 0.9),
+        hard=draw(40, 1.0),
+        other=draw(12, 0.1, n_clusters + 2),
+        take=take,
+        same=same,
+        single=lambda data: [part.astype(np.float32) if part.ndim == 2 else part for part in data],
+    )
+
+
 SAMPLES: dict[str, Callable[[int], Sample]] = {"features": feature_sample}
+SAMPLES["partitions"] = partition_sample
 
 
 def make_sample(estimator: BaseSoftClusterer) -> Sample:

@@ -1,0 +1,1 @@
+"""Consensus of several partitions of the same objects, as the cut of a graph."""

@@ -1,0 +1,227 @@
+"""What the consensus methods share: U, the partitions side by side, and memberships as U times a small matrix.
+
+With U_b (n, K_b) the memberships of partition b, U = [U_1, ..., U_r] has t = sum_b K_b columns, one per base cluster,
+and w (t,) holds the weight of a column's partition. A method cuts a graph of objects, of base clusters or of both, and
+says from that how strongly a base cluster speaks for a consensus cluster: links L (t, K). The soft consensus is U L
+with rows scaled to sum to 1, for the objects of ``fit`` and for new ones alike.
+
+A partition of weight 2 counts as two copies of it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import InductiveSoftClusterer, Modality
+from ..engine.blocks import Array
+from ..engine.threads import single_threaded
+from ..inputs.features import check_enough_samples
+from ..inputs.partitions import Partitions, validate_partition_weights, validate_partitions
+from .partitioning import cut_vectors, k_means_parts, metis_parts
+
+PARAMETERS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "partitioner": [StrOptions({"spectral", "metis"})],
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+}
+
+
+def one_hot(labels: NDArray[np.intp], K: int) -> Array:
+    """(n, K), 1 in the column of the label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one_hot(np.array([1, 0]), 3)
+    array([[0., 1., 0.],
+           [1., 0., 0.]])
+    """
+    return np.eye(K)[labels]
+
+
+def mean_links(labels: NDArray[np.intp], w: Array, K: int) -> Array:
+    """Links that make the consensus the weighted mean of an object's memberships in the base clusters of each part.
+
+    The mean, not the sum: a part would win by the number of its base clusters, were they told apart or not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mean_links(np.array([0, 0, 1]), np.array([1.0, 3.0, 1.0]), 3)
+    array([[0.25, 0.  , 0.  ],
+           [0.75, 0.  , 0.  ],
+           [0.  , 1.  , 0.  ]])
+    """
+    links = w[:, None] * one_hot(labels, K)
+    total = links.sum(axis=0)
+    return links / np.where(total > 0, total, 1)
+
+
+def scaled(U: Any, factors: Array) -> Any:
+    """An array or CSR matrix times a factor per row (n, 1) or per column (1, t)."""
+    return U.multiply(factors).tocsr() if sparse.issparse(U) else U * factors
+
+
+class ConsensusClusterer(InductiveSoftClusterer):
+    """A consensus of partitions; a subclass writes ``_cut``."""
+
+    modality: ClassVar[Modality] = "partitions"
+    n_clusters: int
+    partitioner: str
+    n_init: int
+    random_state: Any
+    verbose: int
+
+    def _cut(self, U: Any, w: Array, rng: np.random.RandomState) -> Array:
+        """Cut the graph, set what is fitted, and return the links (t, K) of base clusters to consensus clusters.
+
+        U and w have the columns of base clusters with members and a positive weight, in an order of their own.
+        """
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None, *, partition_weights: Any = None) -> Any:
+        """Find the consensus.
+
+        Parameters
+        ----------
+        X : list of partitions
+            Of the same objects, each a label vector (n_objects,), where -1 or NaN says that the object is missing, or
+            a matrix (n_objects, K_b) of non-negative memberships, dense or sparse, where a row of zeros says so. Rows
+            are scaled to sum to 1. No object may be missing everywhere.
+        y : ignored
+        partition_weights : array-like of shape (n_partitions,), default=None
+            How much each partition counts: one of weight 2 as two copies of it, one of weight 0 not at all. Only ratios
+            matter.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        partitions = validate_partitions(X)
+        weights = validate_partition_weights(partition_weights, len(partitions.memberships))
+        n = partitions.memberships[0].shape[0]
+        check_enough_samples(n, self.n_clusters)
+        self.__dict__.pop("memberships_", None)  # a failed fit is no fit
+
+        with single_threaded():
+            U = _side_by_side(partitions)
+            w = np.repeat(weights, [len(labels) for labels in partitions.columns])
+            # An order that is the columns' own: the result does not depend on that of partitions and their clusters.
+            place = w * (U.T @ np.random.RandomState(0).uniform(1, 2, n))
+            order = np.argsort(place)
+            self._base_labels, self._columns = partitions.columns, order[place[order] > 0]
+            U = self._known_columns(U)
+            self._links = self._cut(U, w[self._columns], check_random_state(self.random_state))
+            self.consensus_memberships_ = self._consensus(U, partitions.dtype)
+        self._set_memberships(self._crisp(self.consensus_memberships_))
+
+        sizes = np.bincount(self.labels_, minlength=self.n_clusters)
+        if self.verbose:
+            print(
+                f"{type(self).__name__}: {len(weights)} partitions with {len(self._columns)} clusters, consensus "
+                f"clusters of {', '.join(map(str, sizes))} objects"
+            )
+        if not sizes.all():
+            other = " or partitioner='spectral'" if self.partitioner == "metis" else ""
+            warnings.warn(
+                f"{type(self).__name__} found {np.count_nonzero(sizes)} distinct clusters, fewer than "
+                f"n_clusters={self.n_clusters}: the partitions do not tell so many apart; use fewer clusters{other}",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict_consensus(self, X: Any) -> NDArray[Any]:
+        """The soft consensus of new objects; of the objects of ``fit`` it is ``consensus_memberships_``.
+
+        Parameters
+        ----------
+        X : list of partitions
+            As in ``fit``: the same partitions in the same order, of the new objects. A label vector of ``fit`` may
+            also come as a matrix, with a column for each of its labels in ascending order, and a matrix as a vector
+            of column numbers.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_objects, n_clusters)
+            Rows sum to 1.
+        """
+        check_is_fitted(self, "memberships_")
+        partitions = validate_partitions(X, self._base_labels)
+        with single_threaded():
+            return self._consensus(self._known_columns(_side_by_side(partitions)), partitions.dtype)
+
+    def predict_memberships(self, X: Any) -> NDArray[Any]:
+        """Memberships of new objects: 1 in the cluster of largest soft consensus.
+
+        Parameters
+        ----------
+        X : list of partitions
+            As in :meth:`predict_consensus`.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_objects, n_clusters)
+            0 and 1.
+        """
+        return self._crisp(self.predict_consensus(X))
+
+    def _known_columns(self, U: Any) -> Any:
+        """The columns of base clusters that had members in ``fit``."""
+        U = U[:, self._columns]
+        empty = np.flatnonzero(U.sum(axis=1) == 0)
+        if len(empty):
+            raise ValueError(
+                f"X must tell something of every object. Got {len(empty)} objects that are missing in every partition "
+                f"of positive weight, the first is object {empty[0]}."
+            )
+        return U
+
+    def _consensus(self, U: Any, dtype: type[np.floating[Any]]) -> NDArray[Any]:
+        C = U @ self._links
+        C = (C / C.sum(axis=1, keepdims=True)).astype(dtype)
+        # Equal up to rounding is equal: a tie goes to the first cluster, however the sums were rounded.
+        largest = C.max(axis=1, keepdims=True)
+        tie = 1e-6 if dtype is np.float32 else 1e-12
+        return np.where(largest - tie <= C, largest, C)
+
+    def _crisp(self, consensus: NDArray[Any]) -> NDArray[Any]:
+        return one_hot(consensus.argmax(axis=1), consensus.shape[1]).astype(consensus.dtype)
+
+    def _parts_of_graph(self, S: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
+        """Cut a graph of weights S, which may be overwritten."""
+        if self.partitioner == "metis":
+            return metis_parts(S, self.n_clusters, self.n_init, rng)
+        return k_means_parts(cut_vectors(S, self.n_clusters, rng), self.n_clusters, self.n_init, rng)
+
+    def _of_base_clusters(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Labels of the columns of U as those of all base clusters in the order of X, -1 where one has no members."""
+        found = np.full(sum(map(len, self._base_labels)), -1, dtype=np.intp)
+        found[self._columns] = labels
+        return found
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _side_by_side(partitions: Partitions) -> Any:
+    """U = [U_1, ..., U_r]: CSR where all partitions are crisp or sparse, an array otherwise."""
+    blocks = partitions.memberships
+    if all(sparse.issparse(U) or np.count_nonzero(U) <= len(U) for U in blocks):
+        return sparse.csr_array(sparse.hstack([sparse.csr_array(U) for U in blocks]))
+    return np.hstack([U.toarray() if sparse.issparse(U) else U for U in blocks])

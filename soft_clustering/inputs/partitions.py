@@ -1,0 +1,182 @@
+"""Partitions of the same objects: label vectors and membership matrices, dense or sparse."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from .features import _naming
+
+_NOTHING = 1e-100  # a membership below this share of its row is none: sums and squares of the others are numbers
+_RATIO = 1e50  # between the largest and the least positive weight, for the same reason
+
+
+class Partitions(NamedTuple):
+    """Partitions of n objects."""
+
+    memberships: list[Any]
+    """A float64 matrix (n, K_b) each, array or CSR; a row sums to 1, or is zero where the object is missing."""
+    columns: list[NDArray[Any]]
+    """The labels of the columns of each: those that occur in a label vector, 0 ... K_b - 1 for a matrix."""
+    dtype: type[np.floating[Any]]
+    """float32 where the matrices among them are float32, float64 otherwise."""
+
+
+def validate_partitions(X: Any, columns: list[NDArray[Any]] | None = None) -> Partitions:
+    """Label vectors and membership matrices as membership matrices whose rows sum to 1.
+
+    Parameters
+    ----------
+    X : list or tuple
+        A label vector (n,), where -1 and NaN say that the object is missing, or a matrix (n, K_b) of non-negative
+        memberships, dense or sparse, where a row of zeros says so.
+    columns : list of ndarray, default=None
+        In prediction, the labels of the columns in ``fit``: the partitions must be the same ones.
+    """
+    if not isinstance(X, (list, tuple)):
+        shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
+        raise TypeError(
+            f"X must be a list or tuple of partitions: label vectors (n,) or membership matrices (n, K_b). Got "
+            f"{type(X).__name__}{shape} instead."
+        )
+    if len(X) == 0:
+        raise ValueError("X must have at least one partition. Got an empty list.")
+    if columns is not None and len(X) != len(columns):
+        raise ValueError(f"X has {len(X)} partitions, but there were {len(columns)} partitions in fit.")
+    found = [_as_array(f"X[{b}]", partition) for b, partition in enumerate(X)]
+    for b, partition in enumerate(found):
+        if partition.shape[0] != found[0].shape[0]:
+            raise ValueError(
+                f"The partitions in X must have the same number of objects. Got {found[0].shape[0]} in X[0] and "
+                f"{partition.shape[0]} in X[{b}]."
+            )
+    pairs = [
+        (_from_labels if partition.ndim == 1 else _from_memberships)(
+            f"X[{b}]", partition, None if columns is None else columns[b]
+        )
+        for b, partition in enumerate(found)
+    ]
+    types = {partition.dtype for partition in found if partition.ndim == 2}
+    dtype = np.float32 if types == {np.dtype(np.float32)} else np.float64
+    return Partitions([U for U, _ in pairs], [labels for _, labels in pairs], dtype)
+
+
+def _as_array(name: str, partition: Any) -> Any:
+    """A vector or matrix of numbers, dense or CSR; NaN is still allowed."""
+    with _naming(name):
+        array = check_array(
+            partition,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name=name,
+        )
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be numeric. Got dtype {array.dtype} instead.")
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"{name} must be a label vector (n,) or a membership matrix (n, K_b). Got {array.ndim} dimensions instead; "
+            "a single partition is a list of one."
+        )
+    if array.shape[0] == 0:
+        raise ValueError(f"{name} must have at least one object. Got shape {array.shape} instead.")
+    return array
+
+
+def _from_labels(name: str, labels: Any, columns: NDArray[Any] | None) -> tuple[Any, NDArray[Any]]:
+    """The one-hot matrix of a label vector, and the labels of its columns."""
+    present = ~np.isnan(labels)
+    known = labels[present]
+    if known.dtype.kind == "f" and not (known == np.floor(known)).all():
+        raise ValueError(
+            f"{name} has one dimension, so that it must hold integer labels. Got "
+            f"{known[known != np.floor(known)][0]:.6g}; memberships must have shape (n, K_b)."
+        )
+    if known.dtype.kind in "if":
+        if (known < -1).any():
+            raise ValueError(f"{name} must hold labels >= 0, or -1 and NaN for missing objects. Got {known.min():g}.")
+        present[present] = known >= 0
+        known = known[known >= 0]
+    if columns is None:
+        columns = np.unique(known)
+    at = np.searchsorted(columns, known)
+    new = at == len(columns)
+    new[~new] = columns[at[~new]] != known[~new]
+    if new.any():
+        raise ValueError(
+            f"{name} has the label {known[new][0]}, which did not occur in fit; the labels in fit were "
+            f"{np.array2string(columns, threshold=10)}."
+        )
+    starts = np.concatenate([[0], np.cumsum(present)])
+    return sparse.csr_array((np.ones(len(at)), at, starts), shape=(len(labels), len(columns))), columns
+
+
+def _from_memberships(name: str, U: Any, columns: NDArray[Any] | None) -> tuple[Any, NDArray[Any]]:
+    """Memberships with rows that sum to 1 or are zero, and 0 ... K_b - 1."""
+    if U.shape[1] == 0:
+        raise ValueError(f"{name} must have at least one column. Got shape {U.shape} instead.")
+    if columns is None:
+        columns = np.arange(U.shape[1])
+    elif U.shape[1] != len(columns):
+        raise ValueError(f"{name} has {U.shape[1]} columns, but there were {len(columns)} clusters in fit.")
+    if sparse.issparse(U):
+        U = sparse.csr_array(U, dtype=np.float64, copy=True)
+        U.sum_duplicates()
+        values = U.data
+    else:
+        U = values = np.array(U, dtype=np.float64, order="C")
+    if np.isnan(values).any():
+        raise ValueError(f"{name} contains NaN. A row of zeros says that an object is missing.")
+    if (values < 0).any():
+        raise ValueError(f"{name} must hold memberships >= 0. Got {values.min():g} instead.")
+    if U.shape[1] == 1 and (values > 1).any():
+        raise ValueError(
+            f"{name} has one column with entries up to {values.max():g}. Labels must have shape (n,), memberships in a "
+            "single cluster must be at most 1."
+        )
+    values /= U.shape[1]  # or the sum of a row might be beyond the largest number
+    total = U.sum(axis=1)
+    total = np.where(total > 0, total, 1)
+    values /= np.repeat(total, np.diff(U.indptr)) if sparse.issparse(U) else total[:, None]
+    values[values < _NOTHING] = 0
+    if sparse.issparse(U):
+        U.eliminate_zeros()
+    return U, columns
+
+
+def validate_partition_weights(partition_weights: Any, n_partitions: int) -> NDArray[np.float64]:
+    """One non-negative weight per partition; the positive ones are scaled to a mean of 1."""
+    if partition_weights is None:
+        return np.ones(n_partitions)
+    with _naming("partition_weights"):
+        weights: NDArray[np.float64] = check_array(
+            partition_weights,
+            dtype=np.float64,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            input_name="partition_weights",
+        )
+    if weights.shape != (n_partitions,):
+        raise ValueError(
+            f"partition_weights must have shape {(n_partitions,)}, a weight per partition. Got shape {weights.shape} "
+            "instead."
+        )
+    if (weights < 0).any():
+        raise ValueError(f"partition_weights must be >= 0. Got {weights.min():g} instead.")
+    if not weights.any():
+        raise ValueError("partition_weights must have a positive entry. Got only zeros.")
+    weights = weights / weights.max()
+    positive = weights[weights > 0]
+    if positive.min() < 1 / _RATIO:
+        raise ValueError(f"partition_weights must be 0 or at least the largest / {_RATIO:g}.")
+    scaled: NDArray[np.float64] = weights / positive.mean()
+    return scaled

@@ -13,7 +13,6 @@ on Scientific Computing 20(1), 359-392.
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -22,11 +21,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, eigsh
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
 from .._extras import require
-from ..engine.blocks import Array
+from ..engine.blocks import Array, make_blocks
+from ..engine.initialisation import kmeans
+from ..kernels import center_memberships, center_statistics
 
 _ZERO = 1e-10  # an eigenvalue below this, relative to the largest, is zero
 _SHORT = 1e-12  # a row shorter than this is zero
@@ -88,10 +87,10 @@ def k_means_parts(vectors: Array, K: int, n_init: int, rng: np.random.RandomStat
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = np.where(length > _SHORT, vectors / np.maximum(length, _SHORT), 0)
     rows = np.round(rows, _DIGITS) + 0.0  # no -0
-    with warnings.catch_warnings():
-        # Fewer distinct rows than parts: the estimator says so itself, of its result.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        labels: NDArray[np.intp] = KMeans(K, n_init=n_init, random_state=rng).fit(rows).labels_.astype(np.intp)
+    blocks = make_blocks(rows)
+    starts = [kmeans(blocks, K, rng) for _ in range(n_init)]
+    best = min(starts, key=lambda V: blocks.reduce(center_statistics, V, "nearest", 0.0).objective)
+    labels: NDArray[np.intp] = blocks.map_rows(center_memberships, best, "nearest", 0.0).argmax(axis=1)
     return labels
 
 

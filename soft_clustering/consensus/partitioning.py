@@ -86,7 +86,7 @@ def k_means_parts(vectors: Array, K: int, n_init: int, rng: np.random.RandomStat
     """k-means of the rows, each scaled to length 1."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = np.where(length > _SHORT, vectors / np.maximum(length, _SHORT), 0)
-    rows = np.round(rows, _DIGITS) + 0.0  # no -0
+    rows = np.ascontiguousarray(np.round(rows, _DIGITS) + 0.0)  # no -0
     blocks = make_blocks(rows)
     starts = [kmeans(blocks, K, rng) for _ in range(n_init)]
     best = min(starts, key=lambda V: blocks.reduce(center_statistics, V, "nearest", 0.0).objective)

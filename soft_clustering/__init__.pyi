@@ -8,6 +8,8 @@ from .fuzzy.gath_geva import GathGeva as GathGeva
 from .fuzzy.gk import GK as GK
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
+from .images.skfcm import SKFCM as SKFCM
+from .kernelized.kfcm import KFCM as KFCM
 from .mixture.gmm import GMM as GMM
 
 __version__: str

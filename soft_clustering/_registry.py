@@ -81,4 +81,20 @@ REGISTRY: tuple[Row, ...] = (
         "Dempster, Laird, Rubin (1977)",
         "elliptic clusters of different size, a likelihood and BIC wanted; not for d close to n with full covariances",
     ),
+    Row(
+        "KFCM",
+        "soft_clustering.kernelized.kfcm",
+        "kernelized",
+        None,
+        "Zhang, Chen (2004)",
+        "round clusters among far outliers; not for rings or other clusters that are not convex",
+    ),
+    Row(
+        "SKFCM",
+        "soft_clustering.images.skfcm",
+        "images",
+        None,
+        "Zhang, Chen (2004); Chen, Zhang (2004)",
+        "noisy grey or colour images; not where one region is much larger than the others",
+    ),
 )

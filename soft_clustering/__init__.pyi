@@ -13,6 +13,8 @@ from .fuzzy.gk import GK as GK
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
 from .fuzzy.rough_k_means import RoughKMeans as RoughKMeans
+from .images.skfcm import SKFCM as SKFCM
+from .kernelized.kfcm import KFCM as KFCM
 from .mixture.gmm import GMM as GMM
 
 __version__: str

@@ -153,46 +153,52 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         raise NotImplementedError
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any, **keywords: Any) -> NDArray[np.intp]:
         """The cluster of largest membership for new data, -1 where a row is all zero.
 
         Parameters
         ----------
         X : data of the estimator's modality
+        **keywords : dict
+            Those of ``predict_memberships``.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
         """
-        labels: NDArray[np.intp] = labels_from_memberships(self.predict_memberships(X))
+        labels: NDArray[np.intp] = labels_from_memberships(self.predict_memberships(X, **keywords))
         return labels
 
     @available_if(_rows_sum_to_one)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[Any]:
+    def predict_proba(self, X: Any, **keywords: Any) -> NDArray[Any]:
         """Memberships of new data; only where rows sum to 1.
 
         Parameters
         ----------
         X : data of the estimator's modality
+        **keywords : dict
+            Those of ``predict_memberships``.
 
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
         """
-        return self.predict_memberships(X)
+        return self.predict_memberships(X, **keywords)
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any, **keywords: Any) -> NDArray[Any]:
         """Memberships of new data as features.
 
         Parameters
         ----------
         X : data of the estimator's modality
+        **keywords : dict
+            Those of ``predict_memberships``.
 
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
         """
-        return self.predict_memberships(X)
+        return self.predict_memberships(X, **keywords)
 
     @property
     def _n_features_out(self) -> int:

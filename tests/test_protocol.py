@@ -1022,8 +1022,8 @@ def test_check_soft_clusterer_runs_all_checks():
 
 def test_modality_without_data():
     class Sound(Right):
-        modality = "image"
+        modality = "sound"
 
-    assert "image" not in SAMPLES
+    assert "sound" not in SAMPLES
     with pytest.raises(NotImplementedError, match=r"add a row to soft_clustering\.testing\.SAMPLES"):
         make_sample(Sound())

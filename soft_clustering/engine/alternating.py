@@ -171,7 +171,10 @@ class AlternatingClusterer(InductiveSoftClusterer):
         """
         self._validate_params()
         X = validate_features(self, X, reset=True, accept_sparse=self._accepts_sparse)
-        weight = validate_weights(sample_weight, X)
+        return self._fit(X, validate_weights(sample_weight, X))
+
+    def _fit(self, X: Any, weight: Array | None) -> AlternatingClusterer:
+        """Fit validated data."""
         # A failed fit is no fit, whatever came before it.
         for name in ("_state", *self._row_results):
             self.__dict__.pop(name, None)
@@ -189,7 +192,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
             assert starts.best is not None
             self._finish(starts.best, blocks, X)
             for complaint in self._complaints(starts.best, blocks):
-                warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+                warnings.warn(complaint, ConvergenceWarning, stacklevel=3)
         return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
@@ -311,6 +314,7 @@ class Starts:
         n_init = model._n_starts()
         for start in range(n_init):
             rival = self.best
+            self.runs = [] if rival is None else [rival]  # the others are not needed, and a state may be large
             self.runs.append(Run(model._init_state(self.blocks, self.rng)))
             alternate(model, self.blocks, self.runs[-1], rival)
             if model.verbose:

@@ -88,18 +88,7 @@ def feature_sample(n_clusters: int) -> Sample:
 
 
 def _containers(X: NDArray[np.float64]) -> tuple[dict[str, Any], Any]:
-    wide = np.zeros((2 * X.shape[0], 3 * X.shape[1]))
-    wide[::2, ::3] = X
-    fixed = X.copy()
-    fixed.setflags(write=False)
-    same = {
-        "Fortran order": np.asfortranarray(X),
-        "a strided view": wide[::2, ::3],
-        "reversed strides": X[::-1, ::-1].copy()[::-1, ::-1],
-        "a read-only array": fixed,
-        "a nested list": X.tolist(),
-        "the other byte order": X.astype(X.dtype.newbyteorder()),
-    }
+    same = _layouts(X)
     try:
         import pandas as pd
     except ImportError:
@@ -148,8 +137,55 @@ def partition_sample(n_clusters: int) -> Sample:
     )
 
 
-SAMPLES: dict[str, Callable[[int], Sample]] = {"features": feature_sample}
-SAMPLES["partitions"] = partition_sample
+def _layouts(X: NDArray[np.float64]) -> dict[str, Any]:
+    wide = np.zeros((2 * X.shape[0], 3 * X.shape[1]))
+    wide[::2, ::3] = X
+    fixed = X.copy()
+    fixed.setflags(write=False)
+    return {
+        "Fortran order": np.asfortranarray(X),
+        "a strided view": wide[::2, ::3],
+        "reversed strides": X[::-1, ::-1].copy()[::-1, ::-1],
+        "a read-only array": fixed,
+        "a nested list": X.tolist(),
+        "the other byte order": X.astype(X.dtype.newbyteorder()),
+    }
+
+
+def image_sample(n_clusters: int) -> Sample:
+    """A grey image of noisy vertical stripes, a level per cluster; some pixels at their edges are half way."""
+    rng = np.random.default_rng(0)
+
+    def draw(height: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        y = np.tile(np.repeat(np.arange(n_clusters), 8), (height, 1))
+        X = 40.0 * y + rng.normal(scale=4, size=y.shape)
+        X[::5, 8::8] -= 18
+        return X, y.ravel()
+
+    X, y = draw(12)
+    new, _ = draw(9)
+    return Sample(
+        X=X,
+        labels=y,
+        known=X,
+        new=new,
+        n_new=new.size,
+        batches=(),
+        worse=X + rng.normal(scale=400, size=X.shape),
+        hard=rng.uniform(size=(10, 7 * n_clusters)),
+        other=rng.uniform(-30, 5, size=(6, 5 * n_clusters)),
+        take=lambda data, indices: data.ravel()[indices],
+        same=_layouts(X),
+        starts=(40 * np.arange(n_clusters, dtype=np.float64)[:, None] + 3,),
+        single=lambda data: data.astype(np.float32),
+    )
+
+
+SAMPLES: dict[str, Callable[[int], Sample]] = {
+    "features": feature_sample,
+    "image": image_sample,
+    "partitions": partition_sample,
+}
 
 
 def make_sample(estimator: BaseSoftClusterer) -> Sample:

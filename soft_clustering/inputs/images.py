@@ -1,0 +1,93 @@
+"""Images: grey or with channels, or the rows of their pixels with a shape."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array
+
+from .features import _naming
+
+
+class Image(NamedTuple):
+    """An image in canonical form."""
+
+    pixels: NDArray[Any]  # (n_pixels, n_channels), finite, float64 or float32, row-major order of the pixels
+    shape: tuple[int, ...]  # of the grid of pixels
+
+
+def validate_image(estimator: BaseEstimator, X: Any, *, image_shape: Any = None, reset: bool) -> Image:
+    """An image of shape (H, W) or (H, W, C), or with ``image_shape=(H, W)`` its pixels (H * W, C).
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_``, the number of channels (``reset=True``), or is asked for it.
+    X : array-like
+    image_shape : (int, int), default=None
+    reset : bool
+        True in ``fit``, False in prediction.
+    """
+    X = validate_grid(X)
+    if image_shape is None:
+        if X.ndim not in (2, 3):
+            raise ValueError(
+                "X must be an image of shape (height, width) or (height, width, n_channels), or with image_shape its "
+                f"pixels of shape (n_pixels, n_channels). Got an array of shape {X.shape} instead."
+            )
+        image = Image(X.reshape(math.prod(X.shape[:2]), -1), X.shape[:2])
+    else:
+        shape = _validate_shape(image_shape)
+        if X.ndim != 2 or len(X) != math.prod(shape):
+            raise ValueError(
+                f"With image_shape={shape}, X must be the pixels of the image, an array of shape "
+                f"({math.prod(shape)}, n_channels). Got an array of shape {X.shape} instead."
+            )
+        image = Image(X, shape)
+    n_channels = image.pixels.shape[1]
+    if reset:
+        estimator.n_features_in_ = n_channels
+    elif n_channels != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {n_channels} features (channels), but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} as input."
+        )
+    return image
+
+
+def validate_grid(X: Any) -> NDArray[Any]:
+    """A finite C-ordered float array of any shape without zeros, float32 kept, no copy where none is needed."""
+    # Entries near the largest float overflow in the sum that looks for NaN.
+    with _naming("X"), np.errstate(over="ignore", invalid="ignore"):
+        grid: NDArray[Any] = check_array(
+            X,
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name="X",
+        )
+    if grid.size == 0:
+        raise ValueError(f"X must have at least one pixel. Got an array of shape {grid.shape} instead.")
+    return grid
+
+
+def _validate_shape(image_shape: Any) -> tuple[int, int]:
+    if not isinstance(image_shape, (tuple, list, np.ndarray)) or len(image_shape) != 2:
+        raise ValueError(f"image_shape must be (height, width). Got {image_shape!r} instead.")
+    if not all(isinstance(size, (int, np.integer)) and size >= 1 for size in image_shape):
+        raise ValueError(f"image_shape must be two integers >= 1. Got {image_shape!r} instead.")
+    height, width = image_shape
+    return int(height), int(width)
+
+
+def refuse_shape_as_y(y: Any) -> None:
+    """Refuse a shape in the place of the target, which would be ignored."""
+    if isinstance(y, tuple) and len(y) == 2:
+        raise TypeError(f"y is ignored, but got the 2-tuple {y!r}: pass the shape of the image as image_shape={y!r}.")

@@ -6,6 +6,8 @@ from .consensus.shbgf import SHBGF as SHBGF
 from .consensus.smcla import SMCLA as SMCLA
 from .density.scm import SCM as SCM
 from .density.soft_dbscan_gm import SoftDBSCANGM as SoftDBSCANGM
+from .evidential.ecm import ECM as ECM
+from .evidential.evclus import EVCLUS as EVCLUS
 from .fuzzy.entropy_fcm import ENTROPYFCM as ENTROPYFCM
 from .fuzzy.fcm import FCM as FCM
 from .fuzzy.gath_geva import GathGeva as GathGeva

@@ -82,6 +82,22 @@ REGISTRY: tuple[Row, ...] = (
         "elliptic clusters of different size, a likelihood and BIC wanted; not for d close to n with full covariances",
     ),
     Row(
+        "ECM",
+        "soft_clustering.evidential.ecm",
+        "evidential",
+        None,
+        "Masson, Denoeux (2008)",
+        "round clusters, doubt between clusters and outliers told apart; not for many clusters or elongated ones",
+    ),
+    Row(
+        "EVCLUS",
+        "soft_clustering.evidential.evclus",
+        "evidential",
+        None,
+        "Denoeux, Masson (2004); Denoeux, Sriboonchitta, Kanjanatarakul (2016)",
+        "dissimilarities instead of features, doubt and outliers told apart; not for more rows than pairs of them fit",
+    ),
+    Row(
         "KFCM",
         "soft_clustering.kernelized.kfcm",
         "kernelized",

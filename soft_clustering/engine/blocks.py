@@ -107,9 +107,12 @@ class Block:
         keys = [np.asarray(Z @ direction).ravel() for _, Z, _ in self.pieces()]
         return np.argsort(np.concatenate(keys))
 
-    def pieces(self) -> Iterator[tuple[int, Any, Array]]:
-        """(first row, rows in the coordinates of the frame, weights), a cache-sized piece at a time."""
-        step = max(1, _PIECE // self.d)
+    def pieces(self, width: int = 0) -> Iterator[tuple[int, Any, Array]]:
+        """(first row, rows in the coordinates of the frame, weights), a cache-sized piece at a time.
+
+        ``width``: numbers that the caller makes of a row, where they may be more than the features.
+        """
+        step = max(1, _PIECE // max(self.d, width))
         for lo in range(0, self.n, step):
             piece = self.X[lo : lo + step]
             if sparse.issparse(piece):

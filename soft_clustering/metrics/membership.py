@@ -27,6 +27,7 @@ from sklearn.utils.validation import _num_samples
 from ..base import labels_from_memberships
 from ..engine.blocks import Array, Block, Frame
 from ..engine.threads import single_threaded_blas
+from ..evidential import credal
 from ..inputs.features import _naming, validate_matrix
 from ..kernels import gauss_statistics
 from ..kernels.reference import squared_distances
@@ -180,12 +181,7 @@ def nonspecificity(masses: Any, focal_sets: Any) -> float:
             f"focal_sets must have one row per column of masses, {masses.shape[1]} rows. "
             f"Got shape {sets.shape} instead."
         )
-    K = sets.shape[1]
-    if K == 1:
-        return 0.0
-    sizes = sets.sum(axis=1)
-    sizes[sizes == 0] = K  # no cluster is as little information as all of them
-    return float((masses @ np.log(sizes)).mean() / np.log(K))
+    return credal.nonspecificity(masses, sets)
 
 
 # Memberships, data and prototypes -------------------------------------------------------------------------------------

@@ -1,0 +1,335 @@
+"""Evidential c-means.
+
+Clusters have prototypes v_k, and so have sets of clusters: vbar_j is the mean of the prototypes of the clusters in the
+focal set A_j. With c_j = |A_j| and d_ij = |x_i - vbar_j|, minimise over masses m_ij with row sums 1 and over V
+
+    J = sum_i w_i [ sum_(A_j not empty) c_j^alpha m_ij^beta d_ij^2 + delta^2 m_i(empty)^beta ]
+
+by alternating the two exact minimisations:
+
+* masses: those of fuzzy c-means with fuzzifier beta, for the costs c_j^alpha d_ij^2 of the sets and delta^2 of the
+  empty set: m_ij proportional to cost^(-1/(beta-1));
+* prototypes: with W_ij = w_i m_ij^beta solve H V = B, where
+  H_kl = sum of c_j^(alpha-2) W_ij over the samples and the sets that contain both k and l, and
+  B_k = sum of c_j^(alpha-1) W_ij x_i over the samples and the sets that contain k.
+
+The inner products of samples and set prototypes are means of those with the cluster prototypes, so that a pass costs
+O(n K d + n K f), f the number of sets.
+
+References
+----------
+M.-H. Masson, T. Denoeux (2008). ECM: An evidential version of the fuzzy c-means algorithm. Pattern Recognition 41(4),
+1384-1397.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
+from ..engine.blocks import Array, Block, Blocks
+from ..engine.initialisation import starting_centers
+from ..fuzzy.fcm import auto_fuzzifier
+from ..kernels import EMPTY
+from ..kernels.reference import fcm_rule
+from .credal import FOCAL_SETS, CredalMixin, make_focal_sets, pignistic, singletons
+
+_MOST_AUTO = 5  # clusters of which focal_sets='auto' takes all subsets
+_LEAST, _MOST = (
+    np.finfo(np.float64).tiny,
+    1e300,
+)  # squared distances and noise distances between which nothing overflows
+_EXPANDED = 1e-10  # a squared distance that is a smaller part of its terms has lost too many digits
+_ON = (64 * np.finfo(np.float64).eps) ** 2  # and one that is a smaller part still is rounding
+_RIDGE = 1e-9  # of the diagonal of H
+_NOBODY = 1e-6  # a cluster of which no sample has a larger mass is empty
+
+
+class SetStatistics(NamedTuple):
+    """What a block of rows contributes to new prototypes: H (K, K), B (K, d), and the objective."""
+
+    gram: Array
+    total: Array
+    objective: float
+
+    def merge(self, other: SetStatistics) -> SetStatistics:
+        """The statistics of both blocks together."""
+        return SetStatistics(self.gram + other.gram, self.total + other.total, self.objective + other.objective)
+
+
+class ECM(CredalMixin, AlternatingClusterer):
+    """Evidential c-means: masses on clusters, on sets of clusters, and on the empty set.
+
+    A sample between two clusters puts its mass on the set of both, a sample far from all on the empty set, where fuzzy
+    memberships would be one half each in both cases.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters K.
+    focal_sets : {'auto', 'full', 'pairs', 'simple'} or list of sets of indices, default='auto'
+        Sets of clusters that may have mass, besides the empty set: all subsets (``'full'``, for K <= 12); single
+        clusters, pairs and the set of all (``'pairs'``); single clusters and the set of all (``'simple'``). A list must
+        hold the single clusters. ``'auto'``: all subsets for K <= 5, else pairs.
+    alpha : float, default=2.0
+        Exponent of the size of a set in its cost, from 0 to 50: large values avoid large sets. 1 is usual elsewhere.
+    beta : float or 'auto', default='auto'
+        Fuzzifier, > 1 and at most 50: near 1 nearly all mass of a sample is on one set. ``'auto'``: the rule of
+        :class:`FCM`, the customary 2 for up to about 5 features, falling towards 1 as features are added.
+    delta : float or 'auto', default='auto'
+        Distance of the empty set, > 0: a sample farther from all prototypes is an outlier. ``np.inf``: there are none.
+        ``'auto'``: the root of ``delta_scale`` times the mean squared distance of samples and starting prototypes, of
+        the first start for all starts.
+    delta_scale : float, default=20.0
+        Factor of ``delta='auto'``; a smaller one finds more outliers.
+    init : {'kmeans', 'k-means++'}, array-like of shape (n_clusters, n_features) or callable, default='kmeans'
+        Starting prototypes: of a k-means run, or only its seeds. A callable gets ``(X, n_clusters, rng)``. An array
+        forces one start.
+    n_init : int, default=3
+        Starts; the one of smallest objective is kept.
+    max_iter : int, default=300
+        Passes over the data per start.
+    tol : float, default=1e-6
+        Converged when the prototypes move by at most ``tol`` times the root mean variance of the features.
+    accelerate : bool, default=True
+        Anderson acceleration: the same optimum in fewer passes.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per pass.
+
+    Attributes
+    ----------
+    masses_ : ndarray of shape (n_samples, n_sets)
+        Masses of the focal sets; rows sum to 1.
+    focal_sets_ : ndarray of shape (n_sets, n_clusters), bool
+        Which clusters are in which set; the first is empty, then come the single clusters.
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Pignistic probabilities: the mass of a set is shared by its clusters. Rows sum to 1.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest membership.
+    belief_, plausibility_ : ndarray of shape (n_samples, n_clusters)
+        Mass of each single cluster, and of all sets that contain it; both without dividing by 1 - m(empty).
+    outlier_mass_, ignorance_ : ndarray of shape (n_samples,)
+        Mass of the empty set, and of the set of all clusters.
+    hard_credal_ : ndarray of shape (n_samples,)
+        Row of ``focal_sets_`` of largest mass.
+    lower_approximation_, upper_approximation_ : ndarray of shape (n_samples, n_clusters), bool
+        Whether that set is the cluster alone, and whether it contains the cluster. ``get_cover()`` is the latter.
+    nonspecificity_ : float
+        How imprecise the masses are, in [0, 1]; of several numbers of clusters the one of least is best [1]_.
+    centers_ : ndarray of shape (n_clusters, n_features)
+    focal_centers_ : ndarray of shape (n_sets - 1, n_features)
+        Prototypes of the sets that are not empty.
+    delta_ : float
+        The distance of the empty set used.
+    beta_ : float
+        The fuzzifier used.
+    n_clusters_ : int
+    objective_ : float
+        J at ``centers_``.
+    objective_history_ : ndarray
+        J at each set of prototypes visited, the last one included.
+    n_iter_ : int
+        Passes of the best start.
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.EVCLUS : masses from dissimilarities, without prototypes.
+    soft_clustering.FCM : the same with single clusters and no outliers.
+
+    Notes
+    -----
+    A pass costs O(n K d + n K f) time for f sets; memory beyond X, ``masses_`` and ``memberships_`` is O(K d + n).
+    ``score`` is minus the objective.
+
+    The prototype of a set may lie on a cluster between two others and take mass from it: that is in the model, and why
+    ``'simple'`` sets often agree better with classes. A k-means start may give a far outlier a prototype of its own;
+    then it has no mass on the empty set: give clean prototypes as ``init``.
+
+    The rules of ``delta='auto'``, ``beta='auto'`` and the default ``alpha`` are ours. Restricting large frames to pairs
+    is, from memory, the publication's own advice.
+
+    References
+    ----------
+    .. [1] M.-H. Masson, T. Denoeux (2008). ECM: An evidential version of the fuzzy c-means algorithm. Pattern
+       Recognition 41(4), 1384-1397.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from soft_clustering import ECM
+    >>> X = np.array([[0.0], [1.0], [10.0], [11.0], [5.5]])
+    >>> model = ECM(n_clusters=2, alpha=1.0, delta=10.0, random_state=0).fit(X)
+    >>> model.focal_sets_[model.hard_credal_[4]]
+    array([ True,  True])
+    >>> model.predict_masses([[60.0]])[0, 0].round(2)
+    np.float64(0.92)
+    """
+
+    _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "masses_")
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
+        "focal_sets": [StrOptions(FOCAL_SETS | {"auto"}), list, tuple],
+        "alpha": [Interval(Real, 0, 50, closed="both")],  # K^alpha must be a float
+        "beta": [StrOptions({"auto"}), Interval(Real, 1, 50, closed="right")],  # f^-beta must not underflow
+        "delta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="right")],
+        "delta_scale": [Interval(Real, 0, None, closed="neither")],
+        "init": [StrOptions({"kmeans", "k-means++"}), callable, "array-like"],
+        "accelerate": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        focal_sets: Any = "auto",
+        alpha: float = 2.0,
+        beta: float | str = "auto",
+        delta: float | str = "auto",
+        delta_scale: float = 20.0,
+        init: Any = "kmeans",
+        n_init: int = 3,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        accelerate: bool = True,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.focal_sets = focal_sets
+        self.alpha = alpha
+        self.beta = beta
+        self.delta = delta
+        self.delta_scale = delta_scale
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # The method -----------------------------------------------------------------------------------------------------
+
+    def _resolve(self, blocks: Blocks) -> None:
+        K, kind = self.n_clusters, self.focal_sets
+        F = make_focal_sets(("full" if K <= _MOST_AUTO else "pairs") if kind == "auto" else kind, K)
+        if singletons(F).sum() < K:
+            raise ValueError(f"focal_sets must hold every single cluster. Got {kind!r} instead.")
+        self.focal_sets_, self._sets = F, F[1:].astype(np.float64)
+        self._sizes = self._sets.sum(axis=1)
+        self._penalty = self._sizes**self.alpha
+        if blocks.mean_variance == 0:
+            self._penalty[self._sizes > 1] = np.inf  # identical rows say nothing of sets: single clusters only
+        # Weights that count repetitions add up to at least the number of rows; shares of 1 say nothing of n.
+        n = max(blocks.n, blocks.total_weight)
+        self.beta_ = auto_fuzzifier(n, blocks.n_features) if self.beta == "auto" else float(self.beta)
+        self._noise = None if self.delta == "auto" else _squared(float(self.delta) * float(blocks.frame.scale))
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        V = starting_centers(blocks, self.init, self.n_clusters, rng)
+        if self._noise is None:
+            # The frame is centred: the mean of |x - v|^2 is the summed variance plus |v|^2.
+            spread = blocks.mean_variance * blocks.d + np.square(V).sum(axis=1).mean()
+            self._noise = _squared(np.sqrt(self.delta_scale) * np.sqrt(spread or 1.0))
+        return V
+
+    def _costs(self, block: Block, V: Array) -> Iterator[tuple[int, Array, Array, Array]]:
+        """(first row, rows, weights, costs (rows, f)) a piece at a time: delta^2, then c_j^alpha d_ij^2, never 0."""
+        shares = self._sets / self._sizes[:, None]
+        norms = np.einsum("jk,jk->j", shares @ (V @ V.T), shares)
+        for lo, Z, w in block.pieces(len(self.focal_sets_)):
+            costs = np.empty((len(Z), len(self.focal_sets_)))
+            costs[:, 0], D = self._noise, costs[:, 1:]
+            squares = np.einsum("ij,ij->i", Z, Z)[:, None] + norms
+            np.subtract(squares, 2 * (Z @ V.T) @ shares.T, out=D)
+            near = _EXPANDED * squares > D
+            for j in np.flatnonzero(near.any(axis=0)):
+                difference = Z[near[:, j]] - shares[j] @ V
+                D[near[:, j], j] = np.einsum("ij,ij->i", difference, difference)
+            D[_ON * squares >= D] = 0
+            np.maximum(D, _LEAST, out=D)
+            with np.errstate(over="ignore"):
+                D *= self._penalty
+            yield lo, Z, w, costs
+
+    def _statistics(self, block: Block, V: Array) -> SetStatistics:
+        weight, total, objective = np.zeros(len(self._sets)), np.zeros_like(V), 0.0
+        for _, Z, w, costs in self._costs(block, V):
+            _, W, J = fcm_rule(costs, self.beta_)
+            W = W[:, 1:] * w[:, None]
+            weight += W.sum(axis=0)
+            total += ((W * self._sizes ** (self.alpha - 1)) @ self._sets).T @ Z
+            objective += float(w @ J)
+        gram = (self._sets.T * (self._sizes ** (self.alpha - 2) * weight)) @ self._sets
+        return SetStatistics(gram, total, objective)
+
+    def _update(self, V: Array, statistics: SetStatistics, blocks: Blocks) -> Array:
+        # A prototype without mass leaves H singular: the ridge holds it where it is, and moves no fixed point, as
+        # H V = B still means no step.
+        H = statistics.gram
+        ridge = np.diag(_RIDGE * H.diagonal() + EMPTY)
+        return V + np.linalg.solve(H + ridge, statistics.total - H @ V)
+
+    def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
+        U = np.empty((block.n, self.n_clusters), dtype=block.X.dtype)
+        for lo, Z, _, costs in self._costs(block, V):
+            U[lo : lo + len(Z)] = pignistic(fcm_rule(costs[:, 1:], self.beta_)[0], self.focal_sets_[1:])
+        return U
+
+    def _masses(self, block: Block, V: Array) -> NDArray[Any]:
+        masses = np.empty((block.n, len(self.focal_sets_)), dtype=block.X.dtype)
+        for lo, Z, _, costs in self._costs(block, V):
+            masses[lo : lo + len(Z)] = fcm_rule(costs, self.beta_)[0]
+        return masses
+
+    # The protocol ---------------------------------------------------------------------------------------------------
+
+    def predict_masses(self, X: Any) -> NDArray[Any]:
+        """Masses of new data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        masses : ndarray of shape (n_samples, n_sets)
+        """
+        blocks = self._new_blocks(X)
+        return blocks.map_rows(self._without_rows()._masses, self._state)
+
+    def _store_rows(self, blocks: Blocks, V: Array) -> None:
+        super()._store_rows(blocks, V)
+        self.masses_ = blocks.map_rows(self._without_rows()._masses, V)
+
+    def _store(self, V: Array, statistics: SetStatistics, blocks: Blocks) -> None:
+        self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
+        self.focal_centers_ = blocks.frame.to_input(self._sets @ V / self._sizes[:, None]).astype(blocks.dtype)
+        assert self._noise is not None
+        self.delta_ = float(np.sqrt(self._noise) / blocks.frame.scale)
+
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        advice = "a smaller beta" if self.beta == "auto" else "beta='auto' or a smaller beta"
+        remedy = f"beta={self.beta_:g} may be too large for {blocks.d} features, try {advice}"
+        complaints = collapse("ECM", run.state, self.memberships_, blocks, remedy)
+        empty = int(np.count_nonzero(np.asarray(self.belief_.max(axis=0)) < _NOBODY))
+        if not complaints and empty:
+            complaints = [
+                f"ECM left {empty} of n_clusters={self.n_clusters} clusters without samples; try another init"
+            ]
+        return super()._complaints(run, blocks) + complaints
+
+
+def _squared(distance: float) -> float:
+    """A square that costs can be compared with."""
+    with np.errstate(over="ignore"):
+        square = np.square(distance)
+    return float(square if square == np.inf else np.clip(square, _LEAST, _MOST))

@@ -8,6 +8,8 @@ from .fuzzy.gath_geva import GathGeva as GathGeva
 from .fuzzy.gk import GK as GK
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
+from .kernelized.kfccl import KFCCL as KFCCL
+from .kernelized.soft_ksc import SoftKSC as SoftKSC
 from .mixture.gmm import GMM as GMM
 
 __version__: str

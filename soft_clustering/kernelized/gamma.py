@@ -23,6 +23,17 @@ def resolve_gamma(blocks: Blocks, gamma: Any, gamma_scale: float = 1.0) -> float
     return gamma_scale * float(blocks.frame.scale) ** 2 / (_spread(blocks, gamma) or 1.0)
 
 
+def frame_gamma(blocks: Blocks, gamma: Any, gamma_scale: float = 1.0) -> float:
+    """The same in the coordinates of the frame, also where in input units it is no float.
+
+    At most 1e100 over the mean variance, so that no product with a squared distance overflows, and at least 1e-100 over
+    it: both are the limit already.
+    """
+    unit, variance = float(blocks.frame.scale), blocks.mean_variance or 1.0
+    value = gamma_scale / (_spread(blocks, gamma) or 1.0) if isinstance(gamma, str) else float(gamma) / unit / unit
+    return min(max(value, 1e-100 / variance), 1e100 / variance, 1e307)
+
+
 def _spread(blocks: Blocks, rule: str) -> float:
     """A squared distance that is typical of the rows, in the coordinates of the frame."""
     if rule == "scale":

@@ -16,7 +16,9 @@ from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
 from .fuzzy.rough_k_means import RoughKMeans as RoughKMeans
 from .images.skfcm import SKFCM as SKFCM
+from .kernelized.kfccl import KFCCL as KFCCL
 from .kernelized.kfcm import KFCM as KFCM
+from .kernelized.soft_ksc import SoftKSC as SoftKSC
 from .mixture.gmm import GMM as GMM
 
 __version__: str

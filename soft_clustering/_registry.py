@@ -106,6 +106,22 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters among far outliers; not for rings or other clusters that are not convex",
     ),
     Row(
+        "KFCCL",
+        "soft_clustering.kernelized.kfccl",
+        "kernelized",
+        None,
+        "Mizutani, Miyamoto (2005)",
+        "clusters that are compact in the feature space of a kernel, cosine similarities; not for large n: O(n^2)",
+    ),
+    Row(
+        "SoftKSC",
+        "soft_clustering.kernelized.soft_ksc",
+        "kernelized",
+        None,
+        "Langone, Mall, Suykens (2013)",
+        "clusters of any shape, new samples to predict, a few labels to use; not for many clusters of different size",
+    ),
+    Row(
         "SCM",
         "soft_clustering.density.scm",
         "density",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib.util import find_spec
 
+import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import (
     check_estimator_sparse_array,
     check_estimator_sparse_matrix,
@@ -15,6 +19,14 @@ import soft_clustering
 from soft_clustering._registry import REGISTRY
 
 EXTRAS = {"deep": "torch"}
+FEW_CLUSTERS = [  # checks that ask for fewer clusters than y has classes; names of several versions
+    check
+    for name in (
+        *("check_dont_overwrite_attributes", "check_dont_overwrite_parameters", "check_fit2d_1feature"),
+        *("check_fit2d_predict1d", "check_methods_sample_order_invariance", "check_methods_subset_invariance"),
+    )
+    if (check := getattr(estimator_checks, name, None)) is not None
+]
 
 
 def estimators():
@@ -26,6 +38,19 @@ def estimators():
     return [cls() for cls in classes if cls.modality == "features"]
 
 
+def reads_labels(estimator):
+    """Whether y holds labels to the estimator: it then refuses more classes than clusters."""
+    if estimator.get_params().get("n_clusters", 0) is not None:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            clone(estimator).set_params(n_clusters=1).fit(np.eye(4), [0, 1, 0, 1])
+        except ValueError as error:
+            return "classes in y" in str(error)
+    return False
+
+
 def expected_failures(estimator):
     """Checks that cannot pass, each with its reason."""
     expected = {}
@@ -33,6 +58,10 @@ def expected_failures(estimator):
         # Run below without predict_proba instead.
         reason = "the check takes every estimator with predict_proba for a classifier and reads its classifier_tags"
         expected |= {"check_estimator_sparse_array": reason, "check_estimator_sparse_matrix": reason}
+    if reads_labels(estimator):
+        # Run below without y instead.
+        reason = "the check asks for fewer clusters than there are classes in y, which a semi-supervised method refuses"
+        expected |= {check.__name__: reason for check in FEW_CLUSTERS}
     if type(estimator).__name__ == "GMM":
         expected["check_sample_weight_equivalence_on_dense_data"] = (
             "init='kmeans' is scikit-learn's own KMeans, to agree with its GaussianMixture; its draws depend on the "
@@ -56,3 +85,11 @@ def test_sparse_check_without_predict_proba(cls, check):
     hidden = type(cls.__name__, (cls,), {"predict_proba": property()})
     assert not hasattr(hidden(), "predict_proba")
     check(cls.__name__, hidden())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("check", FEW_CLUSTERS)
+@pytest.mark.parametrize("cls", [type(e) for e in estimators() if reads_labels(e)], ids=lambda cls: cls.__name__)
+def test_few_clusters_check_without_labels(cls, check):
+    unlabelled = type(cls.__name__, (cls,), {"fit": lambda self, X, y=None: cls.fit(self, X)})
+    check(cls.__name__, unlabelled())

@@ -87,7 +87,7 @@ def check_float32(estimator: BaseSoftClusterer) -> None:
         U = single.predict_memberships(sample.single(sample.new))
         require(U.dtype == np.float32, f"predict_memberships is {U.dtype} for float32 data.")
     if isinstance(sample.X, np.ndarray):
-        whole = np.round(sample.X).astype(np.int32)
+        whole = np.round(10 * sample.X).astype(np.int32)  # no row of zeros, which has no cosine
         model = fit(ready(estimator), whole)
         require(model.memberships_.dtype == np.float64, f"memberships_ is {model.memberships_.dtype} for integers.")
         expected = fit(ready(estimator), whole.astype(np.float64)).memberships_

@@ -1,0 +1,98 @@
+"""Class labels of which some may be missing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils._missing import is_pandas_na, is_scalar_nan
+
+_DEFAULT = 3  # clusters, where neither the user nor a label says how many
+
+
+class PartialLabels(NamedTuple):
+    """The classes of some samples."""
+
+    classes: NDArray[Any]  # (C,), sorted
+    codes: NDArray[np.intp]  # (n,), places in ``classes``, -1 where a sample has no label
+
+
+def validate_partial_labels(y: Any, X: Any) -> PartialLabels | None:
+    """The labels y of the rows of X, None where there are none.
+
+    -1, NaN and None mark a row without a label. Other entries are whole numbers, booleans or strings.
+
+    Examples
+    --------
+    >>> labels = validate_partial_labels([7, -1, 3, 7], np.zeros((4, 1)))
+    >>> labels.classes, labels.codes
+    (array([3, 7]), array([ 1, -1,  0,  1]))
+    """
+    if y is None:
+        return None
+    # A list that mixes strings and numbers would become strings, -1 among them.
+    y = column_or_1d(y if hasattr(y, "dtype") else np.array(y, dtype=object), warn=True)
+    check_consistent_length(X, y)
+    if y.dtype.kind == "O":
+        missing = np.array([_is_missing(value) for value in y], dtype=bool)
+        labels = _of_one_type(y[~missing])
+    else:
+        missing = (y == -1) | np.isnan(y) if y.dtype.kind in "iuf" else np.zeros(len(y), dtype=bool)
+        labels = y[~missing]
+    if missing.all():
+        return None
+    _check_labels(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    found = np.full(len(y), -1, dtype=np.intp)
+    found[~missing] = codes
+    return PartialLabels(classes, found)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or is_pandas_na(value) or is_scalar_nan(value):
+        return True
+    return not isinstance(value, (str, bool, np.bool_)) and bool(np.all(value == -1))
+
+
+def _of_one_type(labels: NDArray[Any]) -> NDArray[Any]:
+    """Objects as an array of numbers or of strings."""
+    n_strings = sum(isinstance(label, str) for label in labels)
+    if 0 < n_strings < len(labels):
+        raise TypeError("y must hold labels of one type, numbers or strings. Got both.")
+    return np.array(labels.tolist())
+
+
+def _check_labels(labels: NDArray[Any]) -> None:
+    kind = labels.dtype.kind
+    if kind not in "biufUS":
+        raise TypeError(f"y must hold class labels, whole numbers or strings. Got dtype {labels.dtype} instead.")
+    if kind == "f" and not (labels == np.round(labels)).all():
+        raise ValueError(
+            "y must hold class labels, whole numbers or strings, and -1 where a sample has none. Got the number "
+            f"{labels[labels != np.round(labels)][0]} instead."
+        )
+    if kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("y must hold class labels. Got infinity instead.")
+    if kind in "US" and np.isin(labels, np.array(["-1"], dtype=labels.dtype)).any():
+        raise ValueError(
+            "y must not hold the string '-1'. To mark samples without a label among strings, use an array of dtype "
+            "object with the number -1 or None."
+        )
+
+
+def resolve_n_clusters(n_clusters: int | None, labels: PartialLabels | None) -> int:
+    """The number of clusters: as given, else that of the classes, else 3; fewer than the classes are refused.
+
+    Examples
+    --------
+    >>> resolve_n_clusters(None, None)
+    3
+    """
+    n_classes = 0 if labels is None else len(labels.classes)
+    if n_clusters is None:
+        return n_classes or _DEFAULT
+    if n_clusters < n_classes:
+        raise ValueError(f"n_clusters={n_clusters} should be >= the number of classes in y, {n_classes}.")
+    return int(n_clusters)

@@ -1,0 +1,564 @@
+"""Kernel fuzzy competitive learning.
+
+With the cosine kernel Khat(x, y) = K(x, y) / sqrt(K(x, x) K(y, y)), the feature vectors phi of the samples and the
+prototypes v_k are unit vectors, and p_ik = <v_k, phi(x_i)>. The objective is
+
+    J = sum_ik u_ik (1 - p_ik) + entropy_weight sum_ik u_ik log u_ik,
+
+which for given prototypes is least at u_i = softmax(p_i / entropy_weight). The prototypes learn from one batch B of
+samples after the other:
+
+* v_k <- v_k + eta sum_{b in B} u_bk phi(x_b), scaled back to length 1;
+* eta = learning_rate / (1 + learning_decay t) in epoch t = 0, 1, ...
+
+A prototype is a sum of coefficients times feature vectors, so that all of it needs only Khat.
+
+References
+----------
+K. Mizutani, S. Miyamoto (2005). Kernel-based fuzzy competitive learning clustering. FUZZ-IEEE.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import norm as sparse_norm
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import InductiveSoftClusterer
+from ..engine.alternating import PARAMETERS, Run
+from ..engine.blocks import Array, make_blocks
+from ..engine.threads import single_threaded_blas
+from ..inputs.features import check_enough_samples
+from ..kernels import reference
+from . import kernel_matrix
+from .gamma import frame_gamma, resolve_gamma
+from .kernel_matrix import FunctionRows, RBFRows, pieces, validate_rows
+
+_VANISHED = 1e-12  # squared length of a prototype that opposite samples have cancelled
+_SMALL = 1e-100  # a common factor below this is multiplied out
+_ABOVE_ONE = 1e-3  # by which a cosine may exceed 1 through rounding
+_SAME = 1e-9  # squared distance of two prototypes that are one
+_CONSTANT = 1e-6  # part of the largest by which the lengths of precomputed feature vectors may differ and be one
+
+
+class KFCCL(InductiveSoftClusterer):
+    """Kernel fuzzy competitive learning: unit prototypes in the feature space of a kernel, learnt batch by batch.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters K.
+    kernel : {'rbf', 'linear', 'precomputed'} or callable, default='rbf'
+        ``'rbf'``: exp(-gamma |x - y|^2). ``'linear'``: the scalar product, so that similarities are cosines of the
+        samples themselves. ``'precomputed'``: X is the symmetric matrix of the kernel. A callable ``kernel(X, Y)``
+        gives the matrix of all pairs, as the functions of ``sklearn.metrics.pairwise`` do. Kernels are to be positive
+        semi-definite with K(x, x) > 0.
+    gamma : float or {'scale', 'median'}, default='scale'
+        Width of the RBF kernel. ``'scale'``: one over the summed variances of the features; ``'median'``: one over the
+        median squared distance of two samples; both times ``gamma_scale``.
+    gamma_scale : float, default=4.0
+        See ``gamma``.
+    entropy_weight : float, default=1/30
+        Weight of the entropy: near 0 the memberships are hard, large values make them equal.
+    learning_rate : float, default=0.3
+        Step of the first epoch, at most 1e6.
+    learning_decay : float, default=1.0
+        How fast the step falls with the epochs; 0 keeps it.
+    batch_size : int, default=64
+        Samples that move the prototypes together; 1 is learning sample by sample.
+    n_init : int, default=3
+        Starts; the one of smallest objective is kept. They share the batches, so that more of them cost little.
+    max_iter : int, default=20
+        Epochs at most.
+    tol : float or None, default=1e-4
+        Converged when no similarity p_ik changes by more than this over an epoch. None: all epochs are run.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts and of the batches.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per epoch.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Rows sum to 1.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest membership.
+    dual_coef_ : ndarray of shape (n_samples, n_clusters)
+        The prototypes: v_k = sum_l dual_coef_[l, k] phi(x_l), phi of unit length.
+    X_fit_ : array or sparse matrix of shape (n_samples, n_features)
+        The training samples, which prediction compares with; not set for ``kernel='precomputed'``.
+    gamma_ : float
+        The width used; set for ``kernel='rbf'``.
+    n_clusters_ : int
+    objective_ : float
+        J at the prototypes.
+    objective_history_ : ndarray of shape (n_iter_,)
+        J after each epoch; it need not fall at every one.
+    n_iter_ : int
+        Epochs of the best start.
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.SoftKSC : spectral clustering with a kernel, for clusters of any shape.
+    soft_clustering.ENTROPYFCM : the same memberships around centres in input space.
+
+    Notes
+    -----
+    The text of [1]_ was not available to us: the model is a reconstruction from abstracts of the same group [2]_
+    (competitive learning, kernels, cosine correlation, entropy-type memberships).
+
+    An epoch costs O(n^2 K) time, the kernel O(n^2 d). Its matrix of 8 n^2 bytes is held up to 256 MB (5792 samples);
+    above that the rows of a batch are computed anew in every epoch, which takes longer but no memory. Of a precomputed
+    matrix a normalised copy is made. The linear kernel needs no matrix: an epoch costs O(n K d). Otherwise prediction
+    compares with all training samples: O(n (d + K)) for each new one.
+
+    The learning rate falls slowly: after 20 epochs the similarities still move by a hundredth or so, far more than
+    ``tol``, while the objective is within some thousandths of its limit. The fit then warns; ``tol=None`` says that the
+    given number of epochs is meant, and several hundred epochs reach the limit.
+
+    A precomputed kernel does not tell K(x, x) of new samples: prediction then needs a kernel with a constant diagonal,
+    such as a normalised one. ``score`` is minus the objective.
+
+    References
+    ----------
+    .. [1] K. Mizutani, S. Miyamoto (2005). Kernel-based fuzzy competitive learning clustering. FUZZ-IEEE.
+    .. [2] K. Mizutani, R. Inokuchi, S. Miyamoto (2008). Algorithms of nonlinear document clustering based on fuzzy
+       multiset model. International Journal of Intelligent Systems 23, 176-198.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from soft_clustering import KFCCL
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> model = KFCCL(n_clusters=3, tol=None, random_state=0).fit(X)
+    >>> model.memberships_.shape, model.dual_coef_.shape
+    ((150, 3), (150, 3))
+    >>> model.predict(X[:2]).tolist() == model.labels_[:2].tolist()
+    True
+    """
+
+    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
+        "kernel": [StrOptions({"rbf", "linear", "precomputed"}), callable],
+        "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
+        "gamma_scale": [Interval(Real, 0, None, closed="neither")],
+        "entropy_weight": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, 1e6, closed="right")],
+        "learning_decay": [Interval(Real, 0, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "tol": [None, *PARAMETERS["tol"]],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str = "scale",
+        gamma_scale: float = 4.0,
+        entropy_weight: float = 1 / 30,
+        learning_rate: float = 0.3,
+        learning_decay: float = 1.0,
+        batch_size: int = 64,
+        n_init: int = 3,
+        max_iter: int = 20,
+        tol: float | None = 1e-4,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.gamma = gamma
+        self.gamma_scale = gamma_scale
+        self.entropy_weight = entropy_weight
+        self.learning_rate = learning_rate
+        self.learning_decay = learning_decay
+        self.batch_size = batch_size
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # The protocol ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> KFCCL:
+        """Learn the prototypes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            With ``kernel='precomputed'`` the kernel matrix (n_samples, n_samples). Sparse for ``'rbf'`` and
+            ``'linear'``.
+        y : ignored
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        X = self._validate_rows(X, reset=True)
+        # A failed fit is no fit, and what another kernel left is none of this one's.
+        for name in ("dual_coef_", "memberships_", "labels_", "X_fit_", "gamma_"):
+            self.__dict__.pop(name, None)
+        n = X.shape[0]
+        check_enough_samples(n, self.n_clusters)
+        rng = check_random_state(self.random_state)
+        with single_threaded_blas():
+            space = self._feature_space(X)
+            seeds = [kernel_seeds(space, n, self.n_clusters, rng) for _ in range(self.n_init)]
+            runs = [Run(None) for _ in range(self.n_init)]
+            try:
+                self._learn(Prototypes(space, np.concatenate(seeds), n), runs, n, rng)
+            except KeyboardInterrupt:
+                if runs[0].history:
+                    self._finish(runs, space, X.dtype)
+                raise
+            self._finish(runs, space, X.dtype)
+        return self
+
+    def predict_memberships(self, X: Any) -> NDArray[Any]:
+        """Memberships of new data.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_new, n_features)
+            With ``kernel='precomputed'`` the kernel (n_new, n_samples) with the training samples.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_new, n_clusters)
+        """
+        X = self._validate_new_rows(X)
+        return softmax(self._similarities(X), self.entropy_weight)[0].astype(X.dtype)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the objective on new data.
+
+        Parameters
+        ----------
+        X : as for ``predict_memberships``
+        y : ignored
+
+        Returns
+        -------
+        score : float
+        """
+        return -float(softmax(self._similarities(self._validate_new_rows(X)), self.entropy_weight)[1].sum())
+
+    @property
+    def _monotone(self) -> bool:
+        return False
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel in ("rbf", "linear")
+        return tags
+
+    def _validate_rows(self, X: Any, *, reset: bool) -> Any:
+        return validate_rows(self, X, self.kernel, reset=reset, accept_sparse=self.kernel in ("rbf", "linear"))
+
+    def _validate_new_rows(self, X: Any) -> Any:
+        check_is_fitted(self, "dual_coef_")
+        return self._validate_rows(X, reset=False)
+
+    # The feature space ----------------------------------------------------------------------------------------------
+
+    def _feature_space(self, X: Any) -> Any:
+        """The feature vectors of the training rows, and what prediction needs for those of new ones."""
+        if self.kernel == "precomputed":
+            lengths, self._length = feature_lengths(np.diagonal(X)), None
+            if np.ptp(lengths) <= _CONSTANT * lengths.max():
+                self._length = lengths[:] = lengths.mean()
+            return KernelSpace(np.asarray, cosines(X, lengths, lengths))
+        self.X_fit_ = X
+        if self.kernel == "linear":
+            return LinearSpace(unit_rows(X))
+        if self.kernel == "rbf":
+            blocks = make_blocks(X)
+            self.gamma_ = resolve_gamma(blocks, self.gamma, self.gamma_scale)
+            self._gamma, self._frame = frame_gamma(blocks, self.gamma, self.gamma_scale), blocks.frame
+        n, cosine_rows = X.shape[0], self._cosine_rows()
+        if 8 * n * n > kernel_matrix.HELD:
+            return KernelSpace(cosine_rows, X)
+        held = np.empty((n, n))
+        for part in pieces(n, n):
+            held[part] = cosine_rows(X[part])
+        return KernelSpace(np.asarray, held)
+
+    def _cosine_rows(self) -> Callable[[Any], Array]:
+        """The function that gives Khat of any rows with the training rows."""
+        if self.kernel == "rbf":
+            return RBFRows(self.X_fit_, self._frame, self._gamma)
+        if self.kernel != "precomputed":
+            return CosineRows(FunctionRows(self.kernel, self.X_fit_), self.X_fit_)
+        if self._length is None:
+            raise ValueError(
+                "kernel='precomputed' predicts only where K(x, x) is the same for all samples of X, as it is not known "
+                "for new ones. Fit and predict with K(x, y) / sqrt(K(x, x) K(y, y)) instead."
+            )
+        return lambda X: cosines(X, np.full(len(X), self._length), np.full(X.shape[1], self._length))
+
+    def _similarities(self, X: Any) -> Array:
+        """<v_k, phi(x_i)> of validated new rows, (n_new, K)."""
+        with single_threaded_blas():
+            if self.kernel == "linear":
+                return np.asarray(unit_rows(X) @ self._directions.T)
+            rows = self._cosine_rows()
+            parts = pieces(X.shape[0], len(self.dual_coef_))
+            return np.concatenate([rows(X[part]) @ self.dual_coef_ for part in parts])
+
+    # The method -----------------------------------------------------------------------------------------------------
+
+    def _learn(self, prototypes: Prototypes, runs: list[Run], n: int, rng: np.random.RandomState) -> None:
+        """The epochs of all starts at once, on the same batches; ``runs`` is kept up to date."""
+        K, T = self.n_clusters, self.entropy_weight
+        active = runs
+        for epoch in range(self.max_iter):
+            before = prototypes.similarities()
+            eta = self.learning_rate / (1 + self.learning_decay * epoch)
+            order = rng.permutation(n)
+            for lo in range(0, n, self.batch_size):
+                batch = order[lo : lo + self.batch_size]
+                P = prototypes.similarities(batch)
+                U = softmax(P.reshape(-1, K, len(batch)), T, axis=1)[0].reshape(P.shape)
+                prototypes.learn(batch, eta * U, P)
+            P = prototypes.similarities()
+            change = np.abs(P - before).reshape(-1, K * n).max(axis=1)
+            objective = softmax(P.reshape(-1, K, n), T, axis=1)[1].sum(axis=1)
+            coefficients = prototypes.coefficients().reshape(-1, K, n)
+            for i, run in enumerate(active):
+                run.state, run.residual, run.n_iter = coefficients[i], float(change[i]), epoch + 1
+                run.history.append(float(objective[i]))
+                run.converged = self.tol is not None and run.residual <= self.tol
+            if self.verbose > 1:
+                print(f"KFCCL epoch {epoch + 1}: objectives {objective}, changes {change}")
+            going = np.array([not run.converged for run in active])
+            if not going.any():
+                break
+            active = [run for run in active if not run.converged]
+            prototypes.keep(np.repeat(going, K))
+
+    def _finish(self, runs: list[Run], space: Any, dtype: Any) -> None:
+        """Store the best start, and warn of what is wrong with it."""
+        if self.verbose:
+            for start, run in enumerate(runs, 1):
+                ending = "converged" if run.converged else "not converged"
+                print(
+                    f"KFCCL start {start}/{len(runs)}: objective {run.history[-1]:.8g}, {run.n_iter} epochs, {ending}"
+                )
+        best = min(runs, key=lambda run: run.history[-1])
+        self.dual_coef_ = np.ascontiguousarray(best.state.T)
+        # Anew, as prediction does it: steps of rounding have not added up there.
+        V = space.vectors(self.dual_coef_)
+        if self.kernel == "linear":
+            self._directions = V
+        P = space.products(V, slice(None)).T
+        memberships, objective = softmax(P, self.entropy_weight)
+        self.objective_history_ = np.array([*best.history[:-1], objective.sum()])
+        self.objective_ = float(self.objective_history_[-1])
+        self.n_iter_, self.converged_ = best.n_iter, best.converged
+        self._set_memberships(memberships.astype(dtype))
+        for complaint in self._complaints(best, P):
+            warnings.warn(f"KFCCL {complaint}", ConvergenceWarning, stacklevel=3)
+
+    def _complaints(self, run: Run, P: Array) -> Iterator[str]:
+        K = self.n_clusters
+        if not run.converged and self.max_iter > 1 and self.tol is not None:
+            yield (
+                f"did not converge in max_iter={self.max_iter} epochs (last change {run.residual:.2g}, "
+                f"tol={self.tol:.2g}). Increase max_iter or tol, or set tol=None for a given number of epochs."
+            )
+        if K == 1:
+            return
+        products = self.dual_coef_.T @ P  # of two prototypes
+        distinct = K - int(np.any(np.tril(2 - products - products.T <= _SAME, -1), axis=1).sum())
+        if float(self.memberships_.max()) - 1 / K < 1e-3:
+            yield f"collapsed: all memberships are 1/{K}; try a smaller entropy_weight or a larger gamma"
+        elif distinct < K:
+            yield (
+                f"found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points in X; "
+                "use fewer clusters or a smaller entropy_weight"
+            )
+
+
+class KernelSpace:
+    """Feature vectors phi(x_i) of length 1, known by their products with all of them: rows of Khat."""
+
+    def __init__(self, cosine_rows: Callable[[Any], Array], X: Any) -> None:
+        self._cosine_rows, self._X = cosine_rows, X
+
+    def rows(self, indices: Any) -> Array:
+        """Some feature vectors: their products with all, (rows, n)."""
+        return self._cosine_rows(self._X[indices])
+
+    def vectors(self, coefficients: Array) -> Array:
+        """Vectors with coefficients (n, K), given like ``rows``."""
+        n = self._X.shape[0]
+        return np.concatenate([self.rows(part) @ coefficients for part in pieces(n, n)]).T
+
+    def products(self, V: Array, indices: Any) -> Array:
+        """Products of vectors with some feature vectors."""
+        return V[:, indices]
+
+
+class LinearSpace:
+    """Feature vectors that are rows of length 1, dense or CSR."""
+
+    def __init__(self, Z: Any) -> None:
+        self._Z = Z
+
+    def rows(self, indices: Any) -> Array:
+        """Some feature vectors, (rows, d)."""
+        Z = self._Z[indices]
+        return Z.toarray() if sparse.issparse(Z) else Z
+
+    def vectors(self, coefficients: Array) -> Array:
+        """Vectors with coefficients (n, K)."""
+        return np.asarray((self._Z.T @ coefficients).T)
+
+    def products(self, V: Array, indices: Any) -> Array:
+        """Products of vectors with some feature vectors."""
+        return np.asarray((self._Z[indices] @ V.T).T)
+
+
+class Prototypes:
+    """Unit vectors in a feature space, and their coefficients (prototypes, n) of the training rows.
+
+    Both are kept up to one factor per prototype: to scale a prototype back to length 1 is then to scale its factor.
+    """
+
+    def __init__(self, space: Any, seeds: NDArray[np.intp], n: int) -> None:
+        self._space = space
+        self._V = space.rows(seeds)
+        self._A = np.zeros((len(seeds), n))
+        self._A[np.arange(len(seeds)), seeds] = 1
+        self._factor = np.ones(len(seeds))
+
+    def coefficients(self) -> Array:
+        """A copy of the coefficients."""
+        return self._A * self._factor[:, None]
+
+    def similarities(self, indices: Any = slice(None)) -> Array:
+        """Products with some training rows, (prototypes, rows)."""
+        return self._space.products(self._V, indices) * self._factor[:, None]
+
+    def learn(self, batch: NDArray[np.intp], G: Array, P: Array) -> None:
+        """v_k <- (v_k + sum_b G_kb phi(x_b)) / its length; P are the similarities of the batch."""
+        rows = self._space.rows(batch)
+        square = 1 + 2 * np.einsum("kb,kb->k", G, P) + np.einsum("kb,kb->k", G @ self._space.products(rows, batch), G)
+        stays = square <= _VANISHED  # opposite samples have cancelled it
+        G[stays], square[stays] = 0, 1
+        G /= self._factor[:, None]
+        self._V += G @ rows
+        self._A[:, batch] += G
+        self._factor /= np.sqrt(square)
+        if self._factor.min() < _SMALL:
+            self.keep(slice(None))
+
+    def keep(self, which: Any) -> None:
+        """Drop all others, and multiply the factors out."""
+        factor = self._factor[which, None]
+        self._V, self._A = self._V[which] * factor, self._A[which] * factor
+        self._factor = np.ones(len(factor))
+
+
+def softmax(P: Array, entropy_weight: float, axis: int = -1) -> tuple[Array, Array]:
+    """Memberships, proportional to exp(p / T), T the entropy weight, and the objective 1 - T log sum exp(p / T).
+
+    Examples
+    --------
+    >>> memberships, objective = softmax(np.array([[0.5, 0.5]]), 1.0)
+    >>> memberships
+    array([[0.5, 0.5]])
+    >>> bool(objective[0] == 0.5 - np.log(2))
+    True
+    """
+    top = P.max(axis=axis, keepdims=True)
+    with np.errstate(over="ignore", under="ignore"):
+        U = np.exp((P - top) / entropy_weight)
+        total = U.sum(axis=axis, keepdims=True)
+        U /= total
+        return U, (1 - top - entropy_weight * np.log(total)).squeeze(axis)
+
+
+def kernel_seeds(space: Any, n: int, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Rows drawn by greedy k-means++ in feature space, where squared distances are 2 (1 - Khat)."""
+
+    def distances(indices: Any) -> Array:
+        return np.maximum(1 - space.products(space.rows(indices), slice(None)), 0)
+
+    order, uniforms = np.arange(n), rng.uniform(size=(K, 2 + int(np.log(K))))
+    seeds = reference.draw(np.ones(n), order, uniforms[0, :1])
+    closest = np.full(n, np.inf)
+    for row in uniforms[1:]:
+        np.minimum(closest, distances(seeds[-1:])[0], out=closest)
+        candidates = reference.draw(closest if closest.any() else np.ones(n), order, row)
+        left = np.minimum(distances(candidates), closest).sum(axis=1)
+        seeds = np.append(seeds, candidates[np.argmin(left)])
+    return seeds
+
+
+class CosineRows:
+    """K(x, y) / sqrt(K(x, x) K(y, y)) of any rows x with fixed rows y."""
+
+    def __init__(self, kernel: FunctionRows, Y: Any) -> None:
+        self._kernel, self._lengths = kernel, feature_lengths(kernel.diagonal(Y))
+
+    def __call__(self, X: Any) -> Array:
+        """The cosines (rows, n)."""
+        return cosines(self._kernel(X), feature_lengths(self._kernel.diagonal(X)), self._lengths)
+
+
+def feature_lengths(diagonal: Array) -> Array:
+    """Lengths sqrt(K(x, x)) of feature vectors, which must be positive."""
+    if not (diagonal > 0).all():
+        raise ValueError(
+            f"kernel must have K(x, x) > 0 for every sample of X. Got {diagonal.min():.3g} for sample "
+            f"{int(diagonal.argmin())} instead."
+        )
+    return np.sqrt(diagonal, dtype=np.float64)
+
+
+def cosines(K: NDArray[Any], lengths: Array, fixed_lengths: Array) -> Array:
+    """K(x_i, y_j) / (|phi(x_i)| |phi(y_j)|)."""
+    C: Array = K / lengths[:, None]
+    C /= fixed_lengths
+    largest = max(float(C.max()), -float(C.min()))
+    if largest > 1 + _ABOVE_ONE:
+        raise ValueError(
+            "kernel must be positive semi-definite, so that |K(x, y)| <= sqrt(K(x, x) K(y, y)). Got a pair of samples "
+            f"of X that exceeds it by a factor of {largest:.3g} instead."
+        )
+    return C
+
+
+def unit_rows(X: Any) -> Any:
+    """Rows of length 1 in float64, dense or CSR."""
+    is_sparse = sparse.issparse(X)
+    X = X.astype(np.float64)
+    # In units of the largest entry of a row: the squares of very small or large ones are no floats.
+    for norm in (np.inf, 2):
+        lengths = sparse_norm(X, norm, axis=1) if is_sparse else np.linalg.norm(X, norm, axis=1)
+        if not lengths.all():
+            raise ValueError(
+                f"kernel='linear' must have K(x, x) > 0 for every sample of X. Got 0 for sample "
+                f"{int(lengths.argmin())} instead."
+            )
+        if is_sparse:
+            X.data /= np.repeat(lengths, np.diff(X.indptr))
+        else:
+            X /= lengths[:, None]
+    return X

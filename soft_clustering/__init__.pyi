@@ -2,6 +2,8 @@
 
 from ._show_versions import show_versions as show_versions
 from .density.scm import SCM as SCM
+from .fuzzy.afcm import AFCM as AFCM
+from .fuzzy.afcm_simple import AFCMSimple as AFCMSimple
 from .fuzzy.entropy_fcm import ENTROPYFCM as ENTROPYFCM
 from .fuzzy.fcm import FCM as FCM
 from .fuzzy.gath_geva import GathGeva as GathGeva

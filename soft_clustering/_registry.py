@@ -66,6 +66,22 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters in many features or of different units, a front of softness wanted; not for elongated clusters",
     ),
     Row(
+        "AFCM",
+        "soft_clustering.fuzzy.afcm",
+        "fuzzy",
+        None,
+        "Chen, Yu, Nie, Li (2024)",
+        "clusters of any shape that a neighbour graph connects; not for bridged or strongly overlapping clusters",
+    ),
+    Row(
+        "AFCMSimple",
+        "soft_clustering.fuzzy.afcm_simple",
+        "fuzzy",
+        None,
+        "Chen, Yu, Nie, Li (2024)",
+        "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
+    ),
+    Row(
         "SCM",
         "soft_clustering.density.scm",
         "density",

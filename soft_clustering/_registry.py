@@ -74,6 +74,22 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters, sure members to be told from doubtful ones; not for elongated clusters or fine degrees",
     ),
     Row(
+        "AFCM",
+        "soft_clustering.fuzzy.afcm",
+        "fuzzy",
+        None,
+        "Chen, Yu, Nie, Li (2024)",
+        "clusters of any shape that a neighbour graph connects; not for bridged or strongly overlapping clusters",
+    ),
+    Row(
+        "AFCMSimple",
+        "soft_clustering.fuzzy.afcm_simple",
+        "fuzzy",
+        None,
+        "Chen, Yu, Nie, Li (2024)",
+        "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
+    ),
+    Row(
         "GMM",
         "soft_clustering.mixture.gmm",
         "mixture",

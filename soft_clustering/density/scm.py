@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import InductiveSoftClusterer
 from ..engine.blocks import Array, Block, Blocks, make_blocks
-from ..inputs.features import check_enough_samples, is_dask, validate_features, validate_weights
+from ..inputs.features import check_enough_samples, refuse_dask, validate_features, validate_weights
 from ..kernels import center_memberships, center_rows, pair_bumps, pair_median, reference
 
 _GROUP = 256  # reference rows at a time
@@ -218,8 +218,7 @@ class SCM(InductiveSoftClusterer):
         return make_blocks(self._validate_rows(X, reset=False), None, self._frame).map_rows(self._memberships)
 
     def _validate_rows(self, X: Any, *, reset: bool) -> Any:
-        if is_dask(X):
-            raise TypeError("SCM compares rows with each other and takes no Dask array: pass X.compute() or a sample.")
+        refuse_dask(self, X)
         return validate_features(self, X, reset=reset, accept_sparse=False)
 
     def _validate_limits(self) -> None:

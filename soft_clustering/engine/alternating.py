@@ -43,6 +43,7 @@ State = Any
 # Below this much work a pass is cheaper than the mixing: acceleration starts only when the plain loop turns out long.
 _CHEAP_PASS = 10_000
 _PLAIN_STEPS = 12
+_ROUNDING = 1e-10  # part of an objective by which two starts that end in the same place may differ
 _SLOW = 0.1  # centres that move by more than this are not yet near any optimum
 
 
@@ -89,6 +90,17 @@ def same_centers(V: Array, other: Array, blocks: Blocks) -> bool:
 def likelihood_change(old: State, new: State, history: list[float], blocks: Blocks) -> float:
     """Absolute change of the mean log likelihood."""
     return abs(history[-1] - history[-2]) if len(history) > 1 else np.inf
+
+
+def objective_change(old: State, new: State, history: list[float], blocks: Blocks | None = None) -> float:
+    """Relative change of the objective."""
+    if len(history) < 2:
+        return np.inf
+    change = abs(history[-1] - history[-2])
+    return change / abs(history[-1]) if history[-1] != 0 else change
+
+
+_BY_OBJECTIVE = (likelihood_change, objective_change)
 
 
 class AlternatingClusterer(InductiveSoftClusterer):
@@ -143,14 +155,20 @@ class AlternatingClusterer(InductiveSoftClusterer):
         """Set the method's own fitted attributes, in input units; the statistics are those at the state."""
         raise NotImplementedError
 
+    def _place(self, state: State) -> Array | None:
+        """The centres of a state where they tell where a run will end, None where more than they does."""
+        return state if self._residual is center_shift else None
+
     def _to_vector(self, state: State) -> Array:
-        """The state as a vector, for acceleration."""
-        vector: Array = state.ravel()
-        return vector
+        """The state, an array or a named tuple of arrays, as a vector, for acceleration."""
+        return np.concatenate([np.ravel(part) for part in state]) if isinstance(state, tuple) else np.ravel(state)
 
     def _from_vector(self, vector: Array, like: State) -> State:
         """The inverse of ``_to_vector``."""
-        return vector.reshape(like.shape)
+        if not isinstance(like, tuple):
+            return vector.reshape(like.shape)
+        parts = np.split(vector, np.cumsum([np.size(part) for part in like])[:-1])
+        return type(like)(*(part.reshape(np.shape(old)) for part, old in zip(parts, like, strict=True)))
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
@@ -294,6 +312,14 @@ class AlternatingClusterer(InductiveSoftClusterer):
         ]
 
 
+def best_run(runs: list[Run], sense: Literal["min", "max"]) -> Run | None:
+    """The run of best objective that has begun, the first of those that only rounding tells apart; None if none has."""
+    sign = 1 if sense == "min" else -1
+    begun = [(sign * run.history[-1] if run.history else np.inf, run) for run in runs if run.n_iter]
+    least = min((objective for objective, _ in begun), default=np.inf)
+    return next((run for objective, run in begun if objective <= least + _ROUNDING * abs(least)), None)
+
+
 class Starts:
     """The starts of a model on some blocks; ``best`` is the best run so far, an unfinished one included."""
 
@@ -304,9 +330,7 @@ class Starts:
     @property
     def best(self) -> Run | None:
         """The run of best objective, None before the first pass of the first one."""
-        sign = 1 if self.model._objective_sense == "min" else -1
-        begun = [run for run in self.runs if run.n_iter]
-        return min(begun, key=lambda run: sign * run.history[-1] if run.history else np.inf, default=None)
+        return best_run(self.runs, self.model._objective_sense)
 
     def run(self) -> Run:
         """Run all starts and return the best."""
@@ -335,8 +359,7 @@ class Starts:
 def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) -> None:
     """Alternate statistics and updates from ``run.state`` until the model's stopping rule holds.
 
-    Where centres are all there is to the state, a run that has come to the centres of a better ``rival`` joins it: it
-    would end in the same place.
+    Where the centres tell where a run will end, one that has come to the centres of a better ``rival`` joins it.
 
     An accelerated point is kept only if the objective there is no worse than at the point before; otherwise the loop
     goes on from the plain image of that point. ``run.state`` is always the plain image of the last kept point.
@@ -372,12 +395,13 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
             shown = model._objective_in_input_units(objective, blocks.frame)
             print(f"{type(model).__name__} pass {n_iter}: objective {shown:.8g}, change {run.residual:.3g}")
         # A change of the objective says nothing right after an accelerated step: test it after a plain one.
-        if run.residual <= model.tol and not (mixed and model._residual is likelihood_change):
+        if run.residual <= model.tol and not (mixed and model._residual in _BY_OBJECTIVE):
             run.converged = True
             return
-        if rival is not None and model._residual is center_shift and run.residual < _SLOW:
+        place = model._place(image) if rival is not None and run.residual < _SLOW else None
+        if rival is not None and place is not None:
             worse = sign * (objective - rival.history[-1])
-            run.joined = 0 <= worse < 0.01 * abs(objective) and same_centers(image, rival.state, blocks)
+            run.joined = 0 <= worse < 0.01 * abs(objective) and same_centers(place, model._place(rival.state), blocks)
             if run.joined:
                 return
         if met is not None:

@@ -366,14 +366,11 @@ class ENTROPYFCM(AlternatingClusterer):
     def _residual(self) -> Callable[..., float]:  # type: ignore[override]
         return prototype_shift if self.learn_weights else center_shift
 
-    def _to_vector(self, state: Array | Prototypes) -> Array:
-        return np.concatenate([part.ravel() for part in state]) if isinstance(state, Prototypes) else state.ravel()
-
-    def _from_vector(self, vector: Array, like: Array | Prototypes) -> Array | Prototypes:
-        if not isinstance(like, Prototypes):
-            return vector.reshape(like.shape)
-        centers, log_weights = np.split(vector, [like.centers.size])
-        return Prototypes(centers.reshape(like.centers.shape), log_weights - logsumexp(log_weights))
+    def _from_vector(self, vector: Array, like: Array | Prototypes) -> Any:
+        state = super()._from_vector(vector, like)
+        if not isinstance(state, Prototypes):
+            return state
+        return state._replace(log_weights=state.log_weights - logsumexp(state.log_weights))
 
     # Its steps ------------------------------------------------------------------------------------------------------
 

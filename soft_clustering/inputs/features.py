@@ -35,6 +35,15 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "dask"
 
 
+def refuse_dask(estimator: BaseEstimator, X: Any) -> None:
+    """Say that the estimator needs its rows in memory."""
+    if is_dask(X):
+        raise TypeError(
+            f"{type(estimator).__name__} compares rows with each other and takes no Dask array: pass X.compute() or a "
+            "sample."
+        )
+
+
 def _validate_dask(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     """A Dask array (n, d) of floats with known chunks along the rows only. Entries are looked at by the first pass."""
     if hasattr(X, "to_dask_array"):

@@ -3,6 +3,7 @@
 import re
 import warnings
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -17,10 +18,12 @@ from soft_clustering.engine.alternating import (
     Run,
     Starts,
     alternate,
+    best_run,
     center_shift,
     collapse,
     likelihood_change,
     new_centers,
+    objective_change,
     same_centers,
 )
 from soft_clustering.engine.blocks import make_blocks
@@ -35,6 +38,7 @@ class Map:
 
     _to_vector = staticmethod(lambda state: state)
     _from_vector = staticmethod(lambda vector, like: vector)
+    _place = AlternatingClusterer._place
     _residual = staticmethod(lambda old, new, history, blocks: float(np.linalg.norm(new - old)))
     _objective_sense = "min"
     n_clusters, verbose = 10**9, 0  # so much work that acceleration starts at once
@@ -206,13 +210,30 @@ def test_cheap_passes_start_plain():
     assert steps < run.n_iter < steps + 6 < len(plain.seen)
 
 
-def test_a_change_of_the_objective_is_judged_after_a_plain_step():
+@pytest.mark.parametrize("rule", [likelihood_change, objective_change])
+def test_a_change_of_the_objective_is_judged_after_a_plain_step(rule):
     """Two points of nearly equal objective, one of them accelerated, do not end the loop."""
-    model = Map(shrink, square, _residual=likelihood_change, tol=1e-10, accelerate=True)
+    model = Map(shrink, lambda x: square(x) + 1, _residual=rule, tol=1e-10, accelerate=True)
     run = model.run()
     assert run.converged
     np.testing.assert_array_equal(model.seen[-1], shrink(model.seen[-2]))
     assert abs(run.history[-1] - run.history[-2]) <= 1e-10
+
+
+class Pair(NamedTuple):
+    matrix: np.ndarray
+    number: float
+
+
+def test_vectors_of_states():
+    model = AlternatingClusterer()
+    state = Pair(np.arange(6.0).reshape(2, 3), 7.0)
+    np.testing.assert_array_equal(model._to_vector(state), np.arange(8.0)[[0, 1, 2, 3, 4, 5, 7]])
+    again = model._from_vector(model._to_vector(state), state)
+    assert isinstance(again, Pair)
+    np.testing.assert_array_equal(again.matrix, state.matrix)
+    assert again.number == 7.0
+    np.testing.assert_array_equal(model._from_vector(model._to_vector(state.matrix), state.matrix), state.matrix)
 
 
 # Joining a better run -------------------------------------------------------------------------------------------------
@@ -263,6 +284,13 @@ def test_center_shift_is_in_units_of_the_spread():
 def test_likelihood_change():
     assert likelihood_change(None, None, [3.0], None) == np.inf
     assert likelihood_change(None, None, [7.0, 3.0, 2.5], None) == 0.5
+
+
+def test_objective_change():
+    assert objective_change(None, None, [3.0]) == np.inf
+    assert objective_change(None, None, [7.0, -3.0, -2.5]) == pytest.approx(0.2)
+    assert objective_change(None, None, [1e-9, 0.0]) == 1e-9
+    assert objective_change(None, None, [0.0, 0.0]) == 0
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
@@ -349,6 +377,17 @@ def test_best_start(sense, best):
     assert starts.best is None
     starts.runs = [Run(None, history, n_iter=len(history)) for history in ([9.0, 5.0], [8.0, 1.0], [0.0, 7.0], [])]
     assert starts.best is starts.runs[best]
+
+
+@pytest.mark.parametrize("sense, sign", [("min", 1), ("max", -1)])
+def test_first_of_equal_starts_is_the_best(sense, sign):
+    """Which of two starts that end in the same place is better is a matter of rounding."""
+    runs = [Run(None, [sign * last], n_iter=1) for last in (-2.0, -5.0, -5.0 - 1e-13)]
+    assert best_run(runs, sense) is runs[1]
+    runs.append(Run(None, [sign * (-5.0 - 1e-6)], n_iter=1))
+    assert best_run(runs, sense) is runs[3]
+    assert best_run([Run(None, n_iter=1)], sense) is not None
+    assert best_run([Run(None)], sense) is None
 
 
 def test_number_of_starts(monkeypatch):

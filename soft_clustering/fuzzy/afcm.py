@@ -1,0 +1,528 @@
+"""Adaptive fuzzy c-means with graph embedding.
+
+Entropy c-means that learns its entropy weight (see :mod:`soft_clustering.fuzzy.afcm_simple`), not on the samples but
+on an embedding Y (n, q) of a neighbour graph that is learnt with it. With D_ik = |y_i - v_k|^2 and L = I - A the
+Laplacian of the graph, minimise
+
+    J = (sum_ik u_ik D_ik + gamma tr(Y^T L Y)) / lambda + sum_ik u_ik log u_ik + (n q / 2) log lambda
+
+over memberships with sum_k u_ik = 1, centres V, the entropy weight lambda > 0 and Y with Y^T Y = I:
+
+* v_k = sum_i u_ik y_i / sum_i u_ik;
+* lambda = 2 (sum_ik u_ik D_ik + gamma tr(Y^T L Y)) / (n q);
+* u_ik = exp(-D_ik / lambda) / sum_l exp(-D_il / lambda);
+* Y spans the leading eigenvectors of gamma A + U diag(U^T 1)^-1 U^T: a few steps of orthogonal iteration from the Y
+  before. With gamma added, which changes no eigenvector, no eigenvalue is negative, so that no step makes J larger.
+
+The graph: sample i is joined to its k nearest others with the weights s_ij = (d_k+1 - d_j) / sum_l (d_k+1 - d_l), d_j
+the squared distance to the j-th nearest; S is the mean of that matrix and its transpose. With the degrees g = S 1 and
+tau a part of their mean, A = (diag(g) + tau)^-1/2 (S + (tau / n) 1 1^T) (diag(g) + tau)^-1/2: all samples are joined
+weakly, so that a few samples apart from the others are no cluster. The start is the spectral clustering of that graph.
+
+References
+----------
+Q. Chen, W. Yu, F. Nie, X. Li (2024). Adaptive fuzzy c-means with graph embedding. arXiv:2405.13427.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import eigh, qr, svd
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ..base import InductiveSoftClusterer
+from ..engine.alternating import PARAMETERS, Run, best_run, collapse, objective_change
+from ..engine.blocks import Array, make_blocks
+from ..engine.initialisation import starting_centers
+from ..engine.threads import single_threaded_blas
+from ..inputs.affinities import validate_affinity
+from ..inputs.features import check_enough_samples, refuse_dask, validate_features
+from ..kernels import center_memberships
+from ..kernels.reference import posteriors, squared_distances
+
+_DENSE = 300  # samples up to which all eigenvectors are computed
+_EIGEN_TOL = 1e-5  # of the start: with 1e-4 the seed was seen to change the clusters
+_STEPS = 4  # of orthogonal iteration in a pass
+_AUTO, _LEAST_TRACE = 0.3, 1e-3  # graph_weight='auto' is the first over the trace, but for a trace of nothing
+_EMPTY = 1e-12  # share of the samples below which a cluster is empty
+_LEAST = 1e-12  # n lambda is at least this, where every sample is on a centre
+_WEAKEST, _STRONGEST = 1e-100, 1e100  # graph weights beyond which nothing changes any more
+
+
+class Solution(NamedTuple):
+    """What a pass leaves behind."""
+
+    embedding: Array  # Y (n, q), orthonormal columns
+    memberships: Array  # U (n, K)
+    centers: Array  # V (K, q)
+    entropy_weight: float  # lambda
+
+
+class RegularisedAffinity(LinearOperator):
+    """A = (diag(g) + tau)^-1/2 (S + (tau / n) 1 1^T) (diag(g) + tau)^-1/2, g = S 1, tau a part of the mean of g.
+
+    Eigenvalues between -1 and 1; the largest is 1, once.
+    """
+
+    def __init__(self, S: Any, regularization: float) -> None:
+        super().__init__(np.float64, S.shape)
+        S = S.astype(np.float64)
+        S.data /= S.data.max(initial=5e-324)  # the unit of the affinities does not matter
+        degrees = np.asarray(S.sum(axis=1)).ravel()
+        S.data /= degrees.mean()
+        self._S, self._tau = S, regularization
+        self._root = 1 / np.sqrt(degrees / (degrees.mean() or 1.0) + regularization)[:, None]
+
+    def _matmat(self, Y: Array) -> Array:
+        Y = self._root * Y
+        return self._root * (self._S @ Y + Y.sum(axis=0) * (self._tau / len(Y)))
+
+
+def adaptive_weights(D: Array) -> Array:
+    """Weights (n, k) that sum to 1 from ascending squared distances (n, k + 1) to the nearest others.
+
+    (d_k+1 - d_j) / sum_l (d_k+1 - d_l), or 1 / k where all are equally far. Of one distance alone, 1.
+
+    References
+    ----------
+    F. Nie, X. Wang, H. Huang (2014). Clustering and projected clustering with adaptive neighbors. KDD, 977-986.
+
+    Examples
+    --------
+    >>> adaptive_weights(np.array([[0.0, 1.0, 2.0], [3.0, 3.0, 3.0]]))
+    array([[0.66666667, 0.33333333],
+           [0.5       , 0.5       ]])
+    """
+    if D.shape[1] == 1:
+        return np.ones_like(D)
+    gaps = D[:, -1:] - D[:, :-1]
+    total = gaps.sum(axis=1, keepdims=True)
+    distinct = total > 1e-12 * D[:, -1:]
+    return np.where(distinct, gaps / np.where(distinct, total, 1.0), 1 / gaps.shape[1])
+
+
+class Neighbors:
+    """The k nearest of some points (m, d), and the weights of the graph between a row and them."""
+
+    def __init__(self, points: Array, k: int) -> None:
+        self._points, self._k, self._search = points, k, NearestNeighbors().fit(points)
+
+    def nearest(self, Z: Array | None = None) -> tuple[NDArray[np.intp], Array]:
+        """Indices of the k + 1 nearest points, and their ascending squared distances, by direct differences.
+
+        Without Z the rows are the points themselves, none of which is its own neighbour.
+        """
+        rows, others = (self._points, len(self._points) - 1) if Z is None else (Z, len(self._points))
+        indices = self._search.kneighbors(Z, min(self._k + 1, others), return_distance=False)
+        D = np.empty(indices.shape)
+        for j, column in enumerate(indices.T):
+            difference = rows - self._points[column]
+            D[:, j] = np.einsum("ij,ij->i", difference, difference)
+        order = np.argsort(D, axis=1, kind="stable")
+        return np.take_along_axis(indices, order, axis=1), np.take_along_axis(D, order, axis=1)
+
+    def rows(self, indices: NDArray[np.intp], weights: Array) -> Any:
+        """The weights (n, k) at the first k indices, as a CSR array (n, m)."""
+        n, k = weights.shape
+        index = np.int32 if n * k < 2**31 else np.int64  # scikit-learn takes no others where these do
+        columns, ends = indices[:, :k].astype(index), np.arange(0, n * k + 1, k, dtype=index)
+        return sparse.csr_array((weights.ravel(), columns.ravel(), ends), shape=(n, len(self._points)))
+
+    def graph(self) -> Any:
+        """The affinity (m, m) of the points: the mean of their weights and the transpose."""
+        if len(self._points) == 1:
+            return sparse.csr_array((1, 1))
+        indices, D = self.nearest()
+        S = self.rows(indices, adaptive_weights(D))
+        S = sparse.csr_array((S + S.T) * 0.5)
+        S.eliminate_zeros()
+        return S
+
+
+def leading_eigenvectors(A: RegularisedAffinity, q: int, rng: np.random.RandomState) -> Array:
+    """Eigenvectors (n, q) of the largest eigenvalues."""
+    n = A.shape[0]
+    if n <= max(_DENSE, q + 1):
+        return eigh(A @ np.eye(n), subset_by_index=(n - q, n - 1))[1]
+    start, size = rng.uniform(-1, 1, n), min(n, max(4 * q, 30))
+    try:
+        return eigsh(A, q, which="LA", v0=start, ncv=size, tol=_EIGEN_TOL)[1]
+    except ArpackNoConvergence as stopped:
+        # What was found, completed at random: the loop goes on from there.
+        found = stopped.eigenvectors
+        return np.linalg.qr(np.column_stack([found, rng.standard_normal((n, q - found.shape[1]))]))[0]
+
+
+def pivot_labels(Y: Array, K: int) -> NDArray[np.intp]:
+    """Clusters of an embedding (n, q >= K): pivoted QR finds K rows in different directions, the nearest of which wins.
+
+    References
+    ----------
+    A. Damle, V. Minden, L. Ying (2019). Simple, direct and efficient multi-way spectral clustering. Information and
+    Inference 8(1), 181-203.
+    """
+    _, pivots = qr(Y.T, mode="r", pivoting=True)
+    left, _, right = svd(Y[pivots[:K]].T, full_matrices=False)
+    labels: NDArray[np.intp] = np.abs(Y @ (left @ right)).argmax(axis=1)
+    return labels
+
+
+def weighted_means(U: Array, Y: Array) -> Array:
+    """Centres (K, q). That of an empty cluster is the row that is farthest from the centres before it."""
+    size = U.sum(axis=0)
+    full = size > _EMPTY * len(Y)
+    V = (U.T @ Y) / np.where(full, size, 1.0)[:, None]
+    for k in np.flatnonzero(~full):
+        V[k] = Y[squared_distances(Y, V[full]).min(axis=1).argmax()]
+        full[k] = True
+    return V
+
+
+def _inductive(estimator: Any) -> bool:
+    return bool(estimator.affinity != "precomputed")
+
+
+class AFCM(InductiveSoftClusterer):
+    """Adaptive fuzzy c-means with graph embedding: clusters of any shape, with a fuzziness learnt from the data.
+
+    Spectral clustering and fuzzy c-means in one objective: the embedding of a neighbour graph, the clusters in it and
+    their softness are learnt together.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters K.
+    affinity : {'adaptive', 'precomputed'}, default='adaptive'
+        ``'adaptive'``: the graph joins each sample to its nearest neighbours with weights that need no scale [2]_.
+        ``'precomputed'``: ``fit`` takes a graph, a symmetric non-negative (n_samples, n_samples) matrix, sparse or
+        not, whose diagonal does not count. There is no rule for new samples then: the predicting methods do not exist.
+    n_neighbors : int, default=10
+        Neighbours k of a sample; at most n_samples - 2.
+    graph_weight : float or 'auto', default='auto'
+        gamma > 0: how much the embedding follows the graph rather than the clusters. ``'auto'``: 0.3 over
+        tr(Y^T L Y) of the spectral embedding Y. From 1 over that trace on equal memberships are a minimum of J, too,
+        and a warning says so.
+    regularization : float, default=0.1
+        Weak affinity of each sample to all others, > 0, as a part of the mean degree of the graph. It keeps a few
+        samples apart from the rest from being a cluster.
+    n_components : int or None, default=None
+        Dimensions q of the embedding; ``n_clusters`` if None; at most n_samples.
+    n_init : int, default=1
+        Starts; the one of smallest objective is kept. The first is a pivoted QR factorisation of the spectral embedding
+        [3]_, which draws nothing. Further ones, and at least one where q differs from K, are k-means on the embedding
+        with rows of length 1; for q < K all are.
+    max_iter : int, default=100
+        Passes per start.
+    tol : float, default=1e-6
+        Converged when the objective changes by at most this part of itself.
+    random_state : int, RandomState or None, default=None
+        Seed of the eigenvector computation, and of k-means starts.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per pass.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Rows sum to 1.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest membership.
+    centers_ : ndarray of shape (n_clusters, n_features)
+        Means of the samples, weighted by their memberships; of curved clusters they need not be near any sample. Not
+        with ``affinity='precomputed'``.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Y. Its columns are orthonormal; but copies of a sample get the mean of their rows.
+    embedding_centers_ : ndarray of shape (n_clusters, n_components)
+        V.
+    entropy_weight_ : float
+        The learnt lambda, in squared units of the embedding.
+    graph_weight_ : float
+        The gamma used.
+    affinity_matrix_ : CSR array of shape (n_samples, n_samples)
+        S, without the weak affinity of ``regularization``.
+    n_clusters_ : int
+    objective_ : float
+        J, minimised, a sum over the samples; of the embedding with orthonormal columns. The unit of the data does not
+        matter.
+    objective_history_ : ndarray
+        J after each pass of the best start.
+    n_iter_ : int
+        Passes of the best start.
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.AFCMSimple : the same without the graph, for round clusters; faster, with sample weights.
+    sklearn.cluster.SpectralClustering : the start of this method, without memberships and prediction.
+
+    Notes
+    -----
+    Follows [1]_ in its ingredients: a learnt fuzziness, an embedding from an eigenproblem, alternating updates, a
+    simplified Gaussian mixture without the graph; the exact form of J, the graph, its regularisation and the solver
+    are our reading. That lambda also divides the graph term keeps J bounded.
+
+    A pass costs O(n q (k + K + q)) time; memory is O(n (k + K + q)), and no (n, n) matrix is formed beyond 300 samples.
+
+    With the default weight memberships are nearly hard; a larger ``graph_weight`` makes them softer. On real data the
+    labels are about as good as those of spectral clustering on the same graph, not better. A sample of which there are
+    more than ``n_neighbors`` copies is joined to copies only.
+
+    A new sample gets the mean of the embeddings of its nearest distinct training samples, with the weights of the
+    graph; a copy of a training sample gets the embedding of that one.
+
+    References
+    ----------
+    .. [1] Q. Chen, W. Yu, F. Nie, X. Li (2024). Adaptive fuzzy c-means with graph embedding. arXiv:2405.13427.
+    .. [2] F. Nie, X. Wang, H. Huang (2014). Clustering and projected clustering with adaptive neighbors. KDD, 977-986.
+    .. [3] A. Damle, V. Minden, L. Ying (2019). Simple, direct and efficient multi-way spectral clustering. Information
+       and Inference 8(1), 181-203.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.metrics import adjusted_rand_score
+    >>> from soft_clustering import AFCM
+    >>> X, y = make_moons(400, noise=0.05, random_state=0)
+    >>> model = AFCM(n_clusters=2, random_state=0).fit(X)
+    >>> adjusted_rand_score(y, model.labels_)
+    1.0
+    >>> graph = AFCM(n_clusters=2, affinity="precomputed", random_state=0).fit(model.affinity_matrix_)
+    >>> bool((abs(graph.memberships_ - model.memberships_) < 1e-9).all())
+    True
+    >>> hasattr(graph, "predict")
+    False
+    """
+
+    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
+        "affinity": [StrOptions({"adaptive", "precomputed"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "graph_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "regularization": [Interval(Real, 0, None, closed="neither")],
+        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        affinity: str = "adaptive",
+        n_neighbors: int = 10,
+        graph_weight: float | str = "auto",
+        regularization: float = 0.1,
+        n_components: int | None = None,
+        n_init: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.graph_weight = graph_weight
+        self.regularization = regularization
+        self.n_components = n_components
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # The protocol ---------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> AFCM:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            With ``affinity='precomputed'`` an array or sparse matrix of shape (n_samples, n_samples).
+        y : ignored
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        refuse_dask(self, X)
+        for name in ("_neighbors", "memberships_", "labels_", "centers_"):  # a failed fit is no fit
+            self.__dict__.pop(name, None)
+        features = _inductive(self)
+        X = validate_features(self, X, reset=True, accept_sparse=False) if features else validate_affinity(self, X)
+        check_enough_samples(X.shape[0], self.n_clusters)
+        with single_threaded_blas():
+            Z = None
+            if features:
+                self._frame = make_blocks(X).frame
+                Z = self._frame.from_input(X)
+            self.affinity_matrix_ = X if Z is None else Neighbors(Z, self.n_neighbors).graph()
+            runs: list[Run] = []
+            try:
+                trace = self._run(RegularisedAffinity(self.affinity_matrix_, self.regularization), runs)
+            except KeyboardInterrupt:
+                so_far = best_run(runs, "min")
+                if so_far is not None:
+                    self._finish(so_far, X, Z)
+                raise
+            best = best_run(runs, "min")
+            assert best is not None
+            self._finish(best, X, Z)
+            for complaint in self._complaints(best, trace):
+                warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+        return self
+
+    @available_if(_inductive)
+    def predict_memberships(self, X: Any) -> NDArray[Any]:
+        """Memberships of new data; not with ``affinity='precomputed'``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self, "_neighbors")
+        refuse_dask(self, X)
+        X = validate_features(self, X, reset=False, accept_sparse=False)
+        indices, D = self._neighbors.nearest(self._frame.from_input(X))
+        weights = adaptive_weights(D)
+        with np.errstate(over="ignore"):  # a copy in the precision of X is a copy
+            same = (self._rows[indices[:, 0]].astype(X.dtype) == X).all(axis=1)
+        weights[same | (D[:, 0] == 0)] = np.arange(weights.shape[1]) == 0
+        Y = self._neighbors.rows(indices, weights) @ self._coordinates
+        return self._memberships(Y).astype(X.dtype)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.pairwise = not _inductive(self)
+        return tags
+
+    # The method -----------------------------------------------------------------------------------------------------
+
+    def _run(self, A: RegularisedAffinity, runs: list[Run]) -> float:
+        """Fill ``runs`` with all starts; gives tr(Y^T L Y) of the spectral embedding Y."""
+        rng = check_random_state(self.random_state)
+        q = min(self.n_components or self.n_clusters, A.shape[0])
+        Y = leading_eigenvectors(A, q, rng)
+        trace = max(q - float(np.vdot(Y, A @ Y)), 0.0)
+        weight = _AUTO / max(trace, _LEAST_TRACE) if self.graph_weight == "auto" else float(self.graph_weight)
+        self.graph_weight_ = min(max(weight, _WEAKEST), _STRONGEST)
+        for start, U in enumerate(self._starts(Y, rng), 1):
+            run = Run(None)
+            runs.append(run)
+            self._descend(A, Y, U, run)
+            if self.verbose:
+                ending = "converged" if run.converged else "not converged"
+                print(f"AFCM start {start}: objective {run.history[-1]:.8g}, {run.n_iter} passes, {ending}")
+        return trace
+
+    def _starts(self, Y: Array, rng: np.random.RandomState) -> Iterator[Array]:
+        """Hard memberships to start from."""
+        q, K = Y.shape[1], self.n_clusters
+        if q >= K:
+            yield np.eye(K)[pivot_labels(Y, K)]
+        draws = self.n_init if q < K else max(self.n_init - 1, int(q > K))
+        length = np.linalg.norm(Y, axis=1, keepdims=True)
+        blocks = make_blocks(np.ascontiguousarray(Y / np.where(length > 0, length, 1.0)))
+        for _ in range(draws):
+            V = starting_centers(blocks, "kmeans", K, rng)
+            yield center_memberships(blocks.blocks[0], V, "nearest", 0.0)
+
+    def _descend(self, A: RegularisedAffinity, Y: Array, U: Array, run: Run) -> None:
+        """Alternate from an embedding and memberships until J settles."""
+        (n, q), gamma = Y.shape, self.graph_weight_
+        AY = A @ Y
+        for n_iter in range(1, self.max_iter + 1):
+            if n_iter > 1:
+                shares = U / np.maximum(U.sum(axis=0), _EMPTY * n)
+                for _ in range(_STEPS):
+                    Y = np.linalg.qr(gamma * (AY + Y) + shares @ (U.T @ Y))[0]
+                    AY = A @ Y
+            V = weighted_means(U, Y)
+            D = squared_distances(Y, V)
+            graph = gamma * max(q - float(np.vdot(Y, AY)), 0.0)
+            weight = max(2 * (float(np.vdot(U, D)) + graph) / (n * q), _LEAST / n)
+            U, log_sums = posteriors(-D / weight)
+            run.state, run.n_iter = Solution(Y, U, V, weight), n_iter
+            run.history.append(graph / weight - float(log_sums.sum()) + n * q / 2 * math.log(weight))
+            run.residual = objective_change(None, None, run.history)
+            if self.verbose > 1:
+                print(f"AFCM pass {n_iter}: objective {run.history[-1]:.8g}, change {run.residual:.3g}")
+            if run.residual <= self.tol:
+                run.converged = True
+                return
+
+    def _memberships(self, Y: Array) -> Array:
+        """Those of embedded rows (n, q)."""
+        V, weight = self._state
+        return posteriors(-squared_distances(Y, V) / weight)[0]
+
+    def _finish(self, run: Run, X: Any, Z: Array | None) -> None:
+        """Store a run."""
+        Y, U, V, weight = run.state
+        if Z is not None:
+            # Copies of a row are one point to prediction, so they are one point here.
+            _, first, which, count = np.unique(Z, axis=0, return_index=True, return_inverse=True, return_counts=True)
+            which = which.ravel()
+            self._coordinates = np.column_stack([np.bincount(which, column) for column in Y.T]) / count[:, None]
+            self._rows, self._neighbors = X[first], Neighbors(Z[first], self.n_neighbors)
+            if len(first) < len(Z):
+                Y = self._coordinates[which]
+                V = weighted_means(U, Y)
+        self._state = V, weight
+        U = self._memberships(Y)
+        if Z is not None:
+            means = (U.T @ Z) / np.maximum(U.sum(axis=0), np.finfo(float).tiny)[:, None]
+            self.centers_ = self._frame.to_input(means).astype(X.dtype)
+        self.embedding_, self.embedding_centers_ = Y.astype(X.dtype), V.astype(X.dtype)
+        self.entropy_weight_ = weight
+        self.objective_history_ = np.array(run.history)
+        self.objective_ = run.history[-1]
+        self.n_iter_, self.converged_ = run.n_iter, run.converged
+        self._set_memberships(U.astype(X.dtype))
+
+    def _complaints(self, run: Run, trace: float) -> list[str]:
+        """What to warn of after a fit; ``trace`` is tr(Y^T L Y) of the spectral embedding."""
+        complaints = []
+        if not run.converged and self.max_iter > 1:
+            complaints.append(
+                f"AFCM did not converge in max_iter={self.max_iter} passes (last change {run.residual:.2g}, "
+                f"tol={self.tol:.2g}). Increase max_iter or tol."
+            )
+        if self.n_clusters > 1 and self.graph_weight_ * trace > 1:
+            complaints.append(
+                f"AFCM: with graph_weight={self.graph_weight_:.4g} equal memberships are a minimum of the objective, "
+                f"too; use less than {1 / trace:.4g}, or 'auto'."
+            )
+        if _inductive(self) and len(self._rows) < self.n_clusters:
+            return [
+                *complaints,
+                f"AFCM got {len(self._rows)} distinct samples, fewer than n_clusters={self.n_clusters}: there are "
+                "duplicate points in X; use fewer clusters",
+            ]
+        blocks = make_blocks(self.embedding_)
+        V = blocks.frame.from_input(self.embedding_centers_)
+        remedy = "use fewer clusters or a smaller graph_weight"
+        return complaints + collapse("AFCM", V, self.memberships_, blocks, remedy)
+
+
+# A graph has no rule for new samples, so these methods do not exist then. From outside of the class: scikit-learn
+# wraps a ``transform`` that it finds inside, and its wrapper hides the condition.
+for _method in ("predict", "predict_proba", "transform", "fit_transform"):
+    setattr(AFCM, _method, available_if(_inductive)(getattr(AFCM, _method)))

@@ -8,6 +8,8 @@ from .fuzzy.gath_geva import GathGeva as GathGeva
 from .fuzzy.gk import GK as GK
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
+from .mixture.bgmm import BGMM as BGMM
 from .mixture.gmm import GMM as GMM
+from .mixture.mbmm import MBMM as MBMM
 
 __version__: str

@@ -42,6 +42,7 @@ State = Any
 # Below this much work a pass is cheaper than the mixing: acceleration starts only when the plain loop turns out long.
 _CHEAP_PASS = 10_000
 _PLAIN_STEPS = 12
+_ROUNDING = 1e-12  # relative: two objectives that differ by less are the same
 _SLOW = 0.1  # centres that move by more than this are not yet near any optimum
 
 
@@ -99,6 +100,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     _objective_sense: ClassVar[Literal["min", "max"]] = "min"
     _accepts_sparse: ClassVar[bool] = False
+    _mirror_symmetric: ClassVar[bool] = True  # whether turning a feature round, x to -x, changes nothing
     _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_")  # fitted attributes with an entry per row
     _residual: Callable[[State, State, list[float], Blocks], float] = staticmethod(center_shift)
 
@@ -162,27 +164,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        X = validate_features(self, X, reset=True, accept_sparse=self._accepts_sparse)
-        weight = validate_weights(sample_weight, X)
-        # A failed fit is no fit, whatever came before it.
-        for name in ("_state", *self._row_results):
-            self.__dict__.pop(name, None)
-        with single_threaded_blas():
-            blocks = self._make_blocks(X, weight)
-            check_enough_samples(blocks.n, self.n_clusters)
-            self._resolve(blocks)
-            starts = Starts(self, blocks, check_random_state(self.random_state))
-            try:
-                self._run(starts)
-            except KeyboardInterrupt:
-                if starts.best is not None:
-                    self._finish(starts.best, blocks, X)
-                raise
-            assert starts.best is not None
-            self._finish(starts.best, blocks, X)
-            for complaint in self._complaints(starts.best, blocks):
-                warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+        self._fit(X, sample_weight)
         return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
@@ -212,9 +194,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         score : float
             The objective where it is maximised, minus the objective where it is minimised.
         """
-        blocks = self._new_blocks(X, sample_weight)
-        statistics = blocks.reduce(self._statistics, self._state)
-        objective = self._objective_in_input_units(self._objective(statistics, blocks), blocks.frame)
+        objective = self._objective_on(self._new_blocks(X, sample_weight))
         return objective if self._objective_sense == "max" else -objective
 
     def __sklearn_tags__(self) -> Tags:
@@ -223,6 +203,30 @@ class AlternatingClusterer(InductiveSoftClusterer):
         return tags
 
     # The engine's own -----------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        """What ``fit`` does; warnings point at its caller."""
+        self._validate_params()
+        X = self._validated(X, reset=True)
+        weight = validate_weights(sample_weight, X)
+        # A failed fit is no fit, whatever came before it.
+        for name in ("_state", *self._row_results):
+            self.__dict__.pop(name, None)
+        with single_threaded_blas():
+            blocks = self._make_blocks(X, weight)
+            check_enough_samples(blocks.n, self.n_clusters)
+            self._resolve(blocks)
+            starts = Starts(self, blocks, check_random_state(self.random_state))
+            try:
+                self._run(starts)
+            except KeyboardInterrupt:
+                if starts.best is not None:
+                    self._finish(starts.best, blocks, X)
+                raise
+            assert starts.best is not None
+            self._finish(starts.best, blocks, X)
+            for complaint in self._complaints(starts.best, blocks):
+                warnings.warn(complaint, ConvergenceWarning, stacklevel=3)
 
     def _map_memberships(self, blocks: Blocks, state: State) -> NDArray[Any]:
         return blocks.map_rows(self._without_rows()._memberships, state)
@@ -233,6 +237,10 @@ class AlternatingClusterer(InductiveSoftClusterer):
         for name in self._row_results:
             model.__dict__.pop(name, None)
         return model
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """The data as one feature matrix; ``reset`` in ``fit``, where the estimator learns what its features are."""
+        return validate_features(self, X, reset=reset, accept_sparse=self._accepts_sparse)
 
     def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
         """The data in the coordinates that the method works in."""
@@ -249,8 +257,13 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
         check_is_fitted(self, "_state")
-        X = validate_features(self, X, reset=False, accept_sparse=self._accepts_sparse)
+        X = self._validated(X, reset=False)
         return make_blocks(X, validate_weights(sample_weight, X), self._frame)
+
+    def _objective_on(self, blocks: Blocks) -> float:
+        """The objective of some rows at the fitted state, in input units."""
+        statistics = blocks.reduce(self._statistics, self._state)
+        return self._objective_in_input_units(self._objective(statistics, blocks), blocks.frame)
 
     def _finish(self, run: Run, blocks: Blocks, X: Any) -> None:
         """Store a run: one last look at the data makes memberships, objective and prototypes agree."""
@@ -288,10 +301,16 @@ class Starts:
 
     @property
     def best(self) -> Run | None:
-        """The run of best objective, None before the first pass of the first one."""
+        """The run of best objective, None before the first pass of the first one.
+
+        Of runs that differ by rounding only it is the first: which one is best by the last digit means nothing.
+        """
         sign = 1 if self.model._objective_sense == "min" else -1
         begun = [run for run in self.runs if run.n_iter]
-        return min(begun, key=lambda run: sign * run.history[-1] if run.history else np.inf, default=None)
+        values = [sign * run.history[-1] if run.history else np.inf for run in begun]
+        least = min(values, default=np.inf)
+        near = (run for run, value in zip(begun, values, strict=True) if value <= least + _ROUNDING * abs(least))
+        return next(near, None)
 
     def run(self) -> Run:
         """Run all starts and return the best."""

@@ -311,6 +311,15 @@ def test_best_start(sense, best):
     assert starts.best is starts.runs[best]
 
 
+@pytest.mark.parametrize("sense", ["min", "max"])
+def test_of_starts_that_differ_by_rounding_the_first_is_best(sense):
+    starts = Starts(SimpleNamespace(_objective_sense=sense), ONE_ROW, check_random_state(0))
+    sign = 1 if sense == "min" else -1
+    values = (3.0, 2.0 + 1e-15, 2.0, 2.0 - 1e-15, 2.0 + 1e-9)
+    starts.runs = [Run(None, [sign * value], n_iter=1) for value in values]
+    assert starts.best is starts.runs[1]
+
+
 def test_number_of_starts(monkeypatch):
     drawn = []
     original = FCM._init_state

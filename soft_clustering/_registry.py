@@ -98,6 +98,22 @@ REGISTRY: tuple[Row, ...] = (
         "elliptic clusters of different size, a likelihood and BIC wanted; not for d close to n with full covariances",
     ),
     Row(
+        "MBMM",
+        "soft_clustering.mixture.mbmm",
+        "mixture",
+        None,
+        "Hsu, Chen (2024)",
+        "proportions and scores in [0, 1], skewed clusters that lean on a border; not for negatively correlated ones",
+    ),
+    Row(
+        "BGMM",
+        "soft_clustering.mixture.bgmm",
+        "mixture",
+        None,
+        "Dai, Erkkila, Yli-Harja, Lahdesmaki (2009)",
+        "measurements together with proportions of the same samples; not for dependence between the two in a cluster",
+    ),
+    Row(
         "ECM",
         "soft_clustering.evidential.ecm",
         "evidential",

@@ -338,6 +338,8 @@ def fitted_in(make, X, start, scale, offset):
     [(2.0**500, 0), (2.0**-500, 0), (2.0**100, 0), (2.0**-100, 0), (1, 1e8), (1, -1e8), (-1, 0), (2.0**30, 2.0**50)],
 )
 def test_units_and_origin_do_not_matter(make, scale, offset):
+    if scale < 0 and not getattr(make(), "_mirror_symmetric", True):
+        pytest.skip("the model tells a feature from its mirror image")
     # Four binary digits after the point and 4 features: X + 1e8 is exact, and centres and memberships differ in shape
     X = np.round(blobs(d=4) * 16) / 16
     start = start_of(make, X)

@@ -35,7 +35,7 @@ from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
 from ..engine.covariance import Ellipsoids, covariances_about, factorised, shape_collapse, to_input_units
 from ..engine.threads import single_threaded_blas
 from ..fuzzy.fcm import resolve_fuzzifier
-from ..inputs.features import is_dask, validate_features, validate_weights
+from ..inputs.features import refuse_dask, validate_features, validate_weights
 from ..kernels import EMPTY, GaussStatistics, gauss_memberships, gauss_statistics
 from .eps import core_distances, gaussian_means, quantile
 
@@ -213,10 +213,7 @@ class SoftDBSCANGM(AlternatingClusterer):
         self : object
         """
         self._validate_params()
-        if is_dask(X):
-            raise TypeError(
-                "SoftDBSCANGM compares rows with each other and takes no Dask array: pass X.compute() or a sample."
-            )
+        refuse_dask(self, X)
         X = validate_features(self, X, reset=True, accept_sparse=False)
         weight = validate_weights(sample_weight, X)
         for name in ("_state", "n_clusters_", *self._row_results):  # a failed fit is no fit

@@ -113,6 +113,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     _objective_sense: ClassVar[Literal["min", "max"]] = "min"
     _accepts_sparse: ClassVar[bool] = False
+    _mirror_symmetric: ClassVar[bool] = True  # whether turning a feature round, x to -x, changes nothing
     _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_")  # fitted attributes with an entry per row
     _residual: Callable[[State, State, list[float], Blocks], float] = staticmethod(center_shift)
 
@@ -188,30 +189,8 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self : object
         """
         self._validate_params()
-        X = validate_features(self, X, reset=True, accept_sparse=self._accepts_sparse)
+        X = self._validated(X, reset=True)
         return self._fit(X, validate_weights(sample_weight, X))
-
-    def _fit(self, X: Any, weight: Array | None) -> AlternatingClusterer:
-        """Fit validated data."""
-        # A failed fit is no fit, whatever came before it.
-        for name in ("_state", *self._row_results):
-            self.__dict__.pop(name, None)
-        with single_threaded_blas():
-            blocks = self._make_blocks(X, weight)
-            check_enough_samples(blocks.n, self.n_clusters)
-            self._resolve(blocks)
-            starts = Starts(self, blocks, check_random_state(self.random_state))
-            try:
-                self._run(starts)
-            except KeyboardInterrupt:
-                if starts.best is not None:
-                    self._finish(starts.best, blocks, X)
-                raise
-            assert starts.best is not None
-            self._finish(starts.best, blocks, X)
-            for complaint in self._complaints(starts.best, blocks):
-                warnings.warn(complaint, ConvergenceWarning, stacklevel=3)
-        return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Memberships of new data.
@@ -240,9 +219,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         score : float
             The objective where it is maximised, minus the objective where it is minimised.
         """
-        blocks = self._new_blocks(X, sample_weight)
-        statistics = blocks.reduce(self._statistics, self._state)
-        objective = self._objective_in_input_units(self._objective(statistics, blocks), blocks.frame)
+        objective = self._objective_on(self._new_blocks(X, sample_weight))
         return objective if self._objective_sense == "max" else -objective
 
     def __sklearn_tags__(self) -> Tags:
@@ -251,6 +228,28 @@ class AlternatingClusterer(InductiveSoftClusterer):
         return tags
 
     # The engine's own -----------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, weight: Array | None) -> AlternatingClusterer:
+        """Fit validated data; warnings point at the caller of ``fit``."""
+        # A failed fit is no fit, whatever came before it.
+        for name in ("_state", *self._row_results):
+            self.__dict__.pop(name, None)
+        with single_threaded_blas():
+            blocks = self._make_blocks(X, weight)
+            check_enough_samples(blocks.n, self.n_clusters)
+            self._resolve(blocks)
+            starts = Starts(self, blocks, check_random_state(self.random_state))
+            try:
+                self._run(starts)
+            except KeyboardInterrupt:
+                if starts.best is not None:
+                    self._finish(starts.best, blocks, X)
+                raise
+            assert starts.best is not None
+            self._finish(starts.best, blocks, X)
+            for complaint in self._complaints(starts.best, blocks):
+                warnings.warn(complaint, ConvergenceWarning, stacklevel=3)
+        return self
 
     def _map_memberships(self, blocks: Blocks, state: State) -> NDArray[Any]:
         return blocks.map_rows(self._without_rows()._memberships, state)
@@ -261,6 +260,10 @@ class AlternatingClusterer(InductiveSoftClusterer):
         for name in self._row_results:
             model.__dict__.pop(name, None)
         return model
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """The data as one feature matrix; ``reset`` in ``fit``, where the estimator learns what its features are."""
+        return validate_features(self, X, reset=reset, accept_sparse=self._accepts_sparse)
 
     def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
         """The data in the coordinates that the method works in."""
@@ -277,8 +280,13 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
         check_is_fitted(self, "_state")
-        X = validate_features(self, X, reset=False, accept_sparse=self._accepts_sparse)
+        X = self._validated(X, reset=False)
         return make_blocks(X, validate_weights(sample_weight, X), self._frame)
+
+    def _objective_on(self, blocks: Blocks) -> float:
+        """The objective of some rows at the fitted state, in input units."""
+        statistics = blocks.reduce(self._statistics, self._state)
+        return self._objective_in_input_units(self._objective(statistics, blocks), blocks.frame)
 
     def _finish(self, run: Run, blocks: Blocks, X: Any) -> None:
         """Store a run: one last look at the data makes memberships, objective and prototypes agree."""

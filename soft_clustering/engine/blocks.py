@@ -23,6 +23,7 @@ from ..inputs.features import is_dask
 Array = NDArray[np.float64]
 Scaling = Literal["standard", "minmax"]
 _PIECE = 1 << 16  # numbers in a piece of rows: small enough for the cache, large enough for NumPy
+_IN_SPAN = 1e-12  # of its length, the distance of a point of a span from it
 _LIMIT = 1e100  # no coordinate of the frame is larger: squares and their sums stay finite
 
 
@@ -70,7 +71,9 @@ class Subspace(Frame):
         """Points in input units, in the coordinates of the span."""
         z = self.inner.from_input(points)
         within = z @ self.basis.T
-        return np.column_stack([within, np.linalg.norm(z - within @ self.basis, axis=1)])
+        beyond = np.linalg.norm(z - within @ self.basis, axis=1)
+        beyond[beyond <= _IN_SPAN * np.linalg.norm(within, axis=1)] = 0  # rounding is no distance
+        return np.column_stack([within, beyond])
 
     def to_input(self, points: Array) -> Array:
         """Points of the span in input units."""
@@ -123,6 +126,13 @@ class Block:
             yield lo, Z, np.ones(Z.shape[0]) if self.weight is None else self.weight[lo : lo + step]
 
 
+def block_in_frame(X: Any, weight: Array | None, frame: Frame) -> Block:
+    """A block of rows in the coordinates of a frame; those of a :class:`Subspace` are a copy."""
+    if not isinstance(frame, Subspace):
+        return Block(X, weight, frame)
+    return Block(frame.from_input(X).astype(X.dtype), weight, Frame(np.zeros(len(frame.basis) + 1), 1.0))
+
+
 class Blocks:
     """All rows of a data set: one block in memory, several where the data come in parts."""
 
@@ -132,26 +142,22 @@ class Blocks:
         mean_variance: float = np.nan,
         kept: NDArray[np.intp] | None = None,
         frame: Frame | None = None,
+        n_input: int | None = None,
     ) -> None:
         self.blocks = blocks
         self.kept = kept  # which rows of the input these are; None: all
         self.mean_variance = mean_variance  # of the features, in the coordinates of the frame
         self.frame = frame or blocks[0].frame
         self.n = sum(block.n for block in blocks)
+        self.n_input = self.n if n_input is None else n_input  # rows of the input, those that are not kept included
         self.d = blocks[0].d
         self.dtype = blocks[0].X.dtype
         self.is_sparse = sparse.issparse(blocks[0].X)
 
     def in_frame(self, frame: Frame, mean_variance: float) -> Blocks:
         """The same rows in other coordinates."""
-        if isinstance(frame, Subspace):
-            own = Frame(np.zeros(len(frame.basis) + 1), 1.0)
-            projected = [
-                Block(frame.from_input(block.X).astype(self.dtype), block.weight, own) for block in self.blocks
-            ]
-            return Blocks(projected, mean_variance, self.kept, frame)
-        blocks = [Block(block.X, block.weight, frame) for block in self.blocks]
-        return Blocks(blocks, mean_variance, self.kept)
+        blocks = [block_in_frame(block.X, block.weight, frame) for block in self.blocks]
+        return Blocks(blocks, mean_variance, self.kept, frame, self.n_input)
 
     @property
     def n_features(self) -> int:
@@ -165,7 +171,7 @@ class Blocks:
         """
         if self.d <= self.n + 1 or self.is_sparse:
             return self
-        whole = Blocks([self.joined()], self.mean_variance, self.kept)
+        whole = Blocks([self.joined()], self.mean_variance, self.kept, n_input=self.n_input)
         basis = np.linalg.qr(self.frame.from_input(whole.blocks[0].X).T)[0].T
         frame = Subspace(np.zeros(len(basis) + 1), 1.0, self.frame, np.ascontiguousarray(basis))
         projected = whole.in_frame(frame, self.mean_variance)
@@ -333,11 +339,11 @@ def make_blocks(
 
         blocks: Blocks = DaskBlocks(X, weight)
     else:
-        kept = None
+        kept, n_input = None, X.shape[0]
         if weight is not None and not weight.all():
             kept = np.flatnonzero(weight)
             X, weight = X[kept], weight[kept]
-        blocks = Blocks([Block(X, weight, Frame(np.zeros(X.shape[1]), 1.0))], kept=kept)
+        blocks = Blocks([Block(X, weight, Frame(np.zeros(X.shape[1]), 1.0))], kept=kept, n_input=n_input)
     if frame is not None:
         return blocks.in_frame(frame, np.nan)
     return blocks.in_frame(*fit_frame(blocks, scaling))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
-from .blocks import Array, Block, Blocks, Frame, Statistics, extent
+from .blocks import Array, Block, Blocks, Frame, Statistics, block_in_frame, extent
 
 _GROUPS = 8
 _SAMPLE = 20_000  # rows to seed from
@@ -30,7 +30,8 @@ class DaskBlocks(Blocks):
     def __init__(self, X: Any, weight: Array | None, frame: Frame | None = None, mean_variance: float = np.nan) -> None:
         self.X, self.weight, self.mean_variance = X, weight, mean_variance
         self.n = X.shape[0] if weight is None else int(np.count_nonzero(weight))
-        self.d, self.dtype, self.is_sparse, self.kept = X.shape[1], X.dtype, False, None
+        self.n_input, self.d = X.shape
+        self.dtype, self.is_sparse, self.kept = X.dtype, False, None
         self.frame = frame or Frame(np.zeros(self.d), 1.0)
         if frame is None:
             low, high = self.reduce(extent)
@@ -66,7 +67,7 @@ class DaskBlocks(Blocks):
     def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: Any) -> Any:
         """What ``function(block, *arguments)`` says of the rows, as a lazy Dask array."""
         frame = self.frame
-        like = function(Block(np.zeros((1, self.d), dtype=self.dtype), None, frame), *arguments)
+        like = function(block_in_frame(np.zeros((1, self.d), dtype=self.dtype), None, frame), *arguments)
         chunks = (self.X.chunks[0], *((size,) for size in like.shape[1:]))
         return self.X.map_blocks(
             _rows, frame, function, arguments, chunks=chunks, drop_axis=1 if like.ndim == 1 else None, meta=like[:0]
@@ -79,7 +80,7 @@ class DaskBlocks(Blocks):
         chosen = np.sort(candidates[rng.permutation(len(candidates))[:size]])
         rows = np.ascontiguousarray(self.X[chosen].compute())
         block = Block(rows, None if self.weight is None else self.weight[chosen], self.frame)
-        return Blocks([block], self.mean_variance)
+        return Blocks([block], self.mean_variance, chosen, n_input=self.n_input)
 
     def batches(self, size: int, rng: np.random.RandomState) -> Iterator[Block]:
         """Not offered: the chunks are the batches of Dask."""
@@ -141,10 +142,11 @@ def _each(
         for X, weight in zip(chunks, weights, strict=True):
             if weight is not None and not weight.all():
                 X, weight = X[weight > 0], weight[weight > 0]
-            answers.append(function(Block(np.ascontiguousarray(X), weight, frame), *arguments) if len(X) else None)
+            block = block_in_frame(np.ascontiguousarray(X), weight, frame)
+            answers.append(function(block, *arguments) if len(X) else None)
     return answers
 
 
 def _rows(X: NDArray[Any], frame: Frame, function: Callable[..., NDArray[Any]], arguments: Any) -> NDArray[Any]:
     with kernels.one_thread():
-        return function(Block(np.ascontiguousarray(X), None, frame), *arguments)
+        return function(block_in_frame(np.ascontiguousarray(X), None, frame), *arguments)

@@ -25,11 +25,11 @@ def starting_centers(blocks: Blocks, init: Any, K: int, rng: np.random.RandomSta
         if K == 1:
             return _mean(blocks)
         return _SEEDINGS[init](blocks.local(rng), K, rng)
-    centers = init(_input_rows(blocks.local(rng)), K, rng) if callable(init) else init
+    centers = init(input_rows(blocks.local(rng)), K, rng) if callable(init) else init
     return blocks.frame.from_input(validate_matrix("init", centers, (K, blocks.n_features)))
 
 
-def _input_rows(blocks: Blocks) -> Any:
+def input_rows(blocks: Blocks) -> Any:
     """The rows as they came."""
     X = blocks.joined().X
     return blocks.frame.to_input(X) if isinstance(blocks.frame, Subspace) else X

@@ -51,7 +51,7 @@ from ..engine.alternating import PARAMETERS, Run
 from ..engine.blocks import Array, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.threads import single_threaded_blas
-from ..inputs.features import check_enough_samples, is_dask, validate_features
+from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..kernels import center_memberships, reference
 from .credal import FOCAL_SETS, CredalMixin, make_focal_sets, pignistic
 from .simplex import least_squares_on_simplex, project_rows
@@ -427,10 +427,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
     # Objects: rows of features or of dissimilarities, in units in which nothing overflows ----------------------------
 
     def _validate_objects(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        if is_dask(X):
-            raise TypeError(
-                "EVCLUS compares rows with each other and takes no Dask array: pass X.compute() or a sample."
-            )
+        refuse_dask(self, X)
         X = validate_features(self, X, reset=reset, accept_sparse=False)
         if self.metric == "precomputed":
             _check_dissimilarities(X, square=reset)

@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
 from ..engine.blocks import Array, Block, Frame
-from ..inputs.features import is_dask, validate_features
+from ..inputs.features import refuse_dask, validate_features
 
 HELD = 1 << 28  # bytes of a kernel matrix that is kept in memory: that of 5792 rows
 _PIECE = 1 << 18  # numbers of a kernel matrix that are computed at once
@@ -27,11 +27,7 @@ _SYMMETRIC = 1e-6  # part of the largest entry by which a matrix and its transpo
 
 def validate_rows(estimator: BaseEstimator, X: Any, kernel: Any, *, reset: bool, accept_sparse: bool) -> Any:
     """Validated features; with ``kernel='precomputed'`` a kernel matrix, symmetric where it is to be fitted."""
-    if is_dask(X):
-        raise TypeError(
-            f"{type(estimator).__name__} compares rows with each other and takes no Dask array: pass X.compute() or a "
-            "sample."
-        )
+    refuse_dask(estimator, X)
     X = validate_features(estimator, X, reset=reset, accept_sparse=accept_sparse)
     if reset and kernel == "precomputed":
         _check_symmetric(X)

@@ -19,33 +19,24 @@ from __future__ import annotations
 
 from functools import reduce
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans, kmeans_plusplus
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, likelihood_change
-from ..engine.blocks import Array, Block, Blocks, Frame
+from ..engine.alternating import PARAMETERS
+from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
+from ..engine.covariance import to_input_units
+from ..engine.initialisation import input_rows
 from ..inputs.features import validate_matrix
-from ..kernels import GaussStatistics, gauss_memberships, gauss_statistics, inverse_cholesky
-
-_TINY = 10 * np.finfo(np.float64).eps
-
-
-class Components(NamedTuple):
-    """The parameters, in the coordinates of the frame and in the shapes of the covariance type."""
-
-    weights: Array  # (K,)
-    means: Array  # (K, d)
-    covariances: Array | None  # full (K, d, d), tied (d, d), diag (K, d), spherical (K,); None at an accelerated point
-    factors: Array  # inverse Cholesky factors (lower), in the same shapes
+from ..kernels import GaussStatistics, gauss_memberships, gauss_statistics
+from .gaussian import Components, GaussianClusterer
 
 
-class GMM(AlternatingClusterer):
+class GMM(GaussianClusterer):
     """Gaussian mixture: elliptic clusters with their own weights and covariances.
 
     The same updates and the same stopping as scikit-learn's ``GaussianMixture``, whose memberships it reproduces to
@@ -105,11 +96,15 @@ class GMM(AlternatingClusterer):
     See Also
     --------
     soft_clustering.FCM : faster, round clusters, no likelihood.
+    soft_clustering.BGMM : some features are proportions.
+    soft_clustering.MBMM : all features are proportions.
 
     Notes
     -----
     A pass costs O(n K d^2) time for full and tied covariances, O(n K d) otherwise; memory beyond X, ``memberships_``
-    and the starting memberships is O(K d^2) per chunk of rows.
+    and the starting memberships is O(K d^2) per chunk of rows. Where there are fewer rows than features, full and tied
+    covariances are held in the span of the rows, with n in the place of d: beyond it they are ``reg_covar``, so the
+    result is the same.
 
     References
     ----------
@@ -128,8 +123,6 @@ class GMM(AlternatingClusterer):
     580.86
     """
 
-    _objective_sense = "max"
-    _residual = staticmethod(likelihood_change)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "covariance_type": [StrOptions({"full", "tied", "diag", "spherical"})],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
@@ -173,8 +166,17 @@ class GMM(AlternatingClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
+    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
+        blocks = make_blocks(X, weight)
+        if not self._full or self.reg_covar == 0 or self.precisions_init is not None:
+            return blocks
+        return blocks.in_subspace()
+
+    def _resolve(self, blocks: Blocks) -> None:
+        self._n_beyond = blocks.n_features - blocks.d
+
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Components:
-        K, d, frame = self.n_clusters, blocks.d, blocks.frame
+        K, d, frame = self.n_clusters, blocks.n_features, blocks.frame
         weights = means = factors = None
         if self.weights_init is not None:
             weights = validate_matrix("weights_init", self.weights_init, (K,))
@@ -201,35 +203,14 @@ class GMM(AlternatingClusterer):
         return gauss_statistics(block, *self._densities(state), full=self._full)
 
     def _update(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> Components:
-        return self._maximise(state.means, statistics, blocks)
+        return self._maximise(state.means, statistics, blocks, _unit(blocks.frame))
 
-    def _memberships(self, block: Block, state: Components) -> NDArray[Any]:
-        return gauss_memberships(block, *self._densities(state), full=self._full)[0]
-
-    def _objective(self, statistics: GaussStatistics, blocks: Blocks) -> float:
-        return statistics.objective / blocks.total_weight
-
-    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        return objective + len(frame.shift) * float(np.log(frame.scale))
+    def _posteriors(self, block: Block, state: Components) -> tuple[NDArray[Any], Array]:
+        return gauss_memberships(block, *self._densities(state), full=self._full)
 
     def _store(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> None:
-        frame = blocks.frame
-        assert state.covariances is not None
         self.weights_ = state.weights
-        self.centers_ = frame.to_input(state.means).astype(blocks.dtype)
-        with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
-            self.covariances_ = state.covariances / frame.scale / frame.scale
-        upper = np.swapaxes(state.factors, -1, -2) if self._full else state.factors
-        self.precisions_cholesky_ = upper * frame.scale
-
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        complaints, K = super()._complaints(run, blocks), self.n_clusters
-        empty = int(np.sum(run.state.weights * blocks.n < 1e-8))
-        if empty:
-            complaints.append(f"GMM left {empty} of {K} components empty; use fewer clusters or another init")
-        elif K > 1 and float(self.memberships_.max()) - 1 / K < 1e-3:
-            complaints.append(f"GMM collapsed: all memberships are 1/{K}; use fewer clusters or another init")
-        return complaints
+        self.centers_ = blocks.frame.to_input(state.means).astype(blocks.dtype)
 
     def _to_vector(self, state: Components) -> Array:
         scales = np.log(self._diagonals(state.factors))
@@ -249,65 +230,6 @@ class GMM(AlternatingClusterer):
         return Components(weights / weights.sum(), parts[1].reshape(like.means.shape), None, factors)
 
     # Its steps ------------------------------------------------------------------------------------------------------
-
-    @property
-    def _full(self) -> bool:
-        """Whether the factors are matrices."""
-        return self.covariance_type in ("full", "tied")
-
-    def _diagonals(self, factors: Array) -> Array:
-        return np.diagonal(factors, axis1=-2, axis2=-1) if self._full else factors
-
-    def _densities(self, state: Components) -> tuple[Array, Array, Array]:
-        """Means, factors (K, d, d) or (K, d), and log(pi_k) + log |factor_k| - d/2 log(2 pi)."""
-        K, d = state.means.shape
-        factors = state.factors
-        if self.covariance_type == "tied":
-            factors = np.broadcast_to(factors, (K, d, d))
-        elif self.covariance_type == "spherical":
-            factors = np.broadcast_to(factors[:, None], (K, d))
-        with np.errstate(divide="ignore"):  # a weight of 0 given in weights_init
-            constants = (
-                np.log(state.weights) + np.log(self._diagonals(factors)).sum(axis=1) - 0.5 * d * np.log(2 * np.pi)
-            )
-        return np.ascontiguousarray(state.means), np.ascontiguousarray(factors), np.maximum(constants, -1e300)
-
-    def _sizes(self, statistics: GaussStatistics, blocks: Blocks) -> Array:
-        """N_k, never quite 0: an empty component keeps finite parameters, as in scikit-learn."""
-        return statistics.weight + _TINY * blocks.total_weight / blocks.n
-
-    def _maximise(self, origin: Array, statistics: GaussStatistics, blocks: Blocks) -> Components:
-        """The M-step, from moments about ``origin``."""
-        N = self._sizes(statistics, blocks)
-        shift = statistics.first / N[:, None]
-        ridge = self.reg_covar * blocks.frame.scale * blocks.frame.scale
-        if self._full:
-            scatter = statistics.second - N[:, None, None] * shift[:, :, None] * shift[:, None, :]
-            tied = self.covariance_type == "tied"
-            covariances = scatter.sum(axis=0) / N.sum() if tied else scatter / N[:, None, None]
-            covariances[..., np.arange(origin.shape[1]), np.arange(origin.shape[1])] += ridge
-        else:
-            covariances = np.maximum(statistics.second / N[:, None] - shift * shift, 0) + ridge
-            if self.covariance_type == "spherical":
-                covariances = covariances.mean(axis=1)
-        return Components(N / N.sum(), origin + shift, covariances, self._factors_of_covariances(covariances))
-
-    def _factors_of_covariances(self, covariances: Array) -> Array:
-        if self.covariance_type == "full":
-            factors, failed = inverse_cholesky(covariances)
-        elif self.covariance_type == "tied":
-            factors, failed = inverse_cholesky(covariances[None])
-            factors = factors[0]
-        else:
-            bad = np.argwhere(~(covariances > 1e-300))
-            failed = int(bad[0, 0]) if len(bad) else None
-            factors = 1 / np.sqrt(np.maximum(covariances, 1e-300))
-        if failed is not None:
-            raise ValueError(
-                f"The covariance of component {failed} is not positive definite: it holds too few distinct points. "
-                f"Increase reg_covar (got {self.reg_covar:g}), decrease n_clusters (got {self.n_clusters}), or scale X."
-            )
-        return factors
 
     def _factors_of_precisions(self, precisions: Array) -> Array:
         """Lower triangular L with L^T L = precision; square roots for diagonal ones."""
@@ -333,26 +255,16 @@ class GMM(AlternatingClusterer):
 
         about_zero = moments(np.zeros((self.n_clusters, blocks.d)), False)
         means = about_zero.first / self._sizes(about_zero, blocks)[:, None]
-        return self._maximise(means, moments(means, self._full), blocks)
+        return self._maximise(means, moments(means, self._full), blocks, _unit(blocks.frame))
 
-    def _starting_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
         n, K = blocks.n, self.n_clusters
-        if not isinstance(self.init, str):
-            rows = n if blocks.kept is None else len(np.asarray(self.init))
-            memberships = validate_matrix("init", self.init, (rows, K))
-            memberships = memberships if blocks.kept is None else memberships[blocks.kept]
-            if memberships.min() < 0 or np.abs(memberships.sum(axis=1) - 1).max() > 1e-6:
-                raise ValueError("init must be non-negative with rows that sum to 1.")
-            return memberships
-        if self.init == "random":
-            memberships = rng.uniform(size=(n, K))
-            return memberships / memberships.sum(axis=1, keepdims=True)
         memberships = np.zeros((n, K))
-        X, weight = blocks.blocks[0].X, blocks.blocks[0].weight
+        X, weight = input_rows(blocks), blocks.blocks[0].weight
         if weight is not None and np.ptp(weight) == 0:
             weight = None  # the same draws as without weights
         reach = 1e140 if X.dtype == np.float64 else 1e15
-        if not (1 / reach < blocks.frame.scale < reach and -reach < X.min() <= X.max() < reach):
+        if not (1 / reach < _unit(blocks.frame) < reach and -reach < X.min() <= X.max() < reach):
             X = blocks.frame.from_input(X)  # the squares of X itself are out of range
         if self.init == "kmeans":
             labels = KMeans(K, n_init=1, random_state=rng).fit(X, sample_weight=weight).labels_
@@ -367,63 +279,34 @@ class GMM(AlternatingClusterer):
     # What a mixture can do besides ----------------------------------------------------------------------------------
 
     @property
+    def covariances_(self) -> Array:
+        """Covariances: full (K, d, d), tied (d, d), diag (K, d), spherical (K,). Formed when asked for."""
+        check_is_fitted(self, "_state")
+        covariances, frame = self._state.covariances, self._frame
+        if self.covariance_type == "tied":
+            return to_input_units(covariances[None], frame)[0]
+        if self.covariance_type == "full":
+            return to_input_units(covariances, frame)
+        with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
+            return covariances / frame.scale / frame.scale
+
+    @property
+    def precisions_cholesky_(self) -> Array:
+        """Upper Cholesky factors of the precisions, in the shapes of ``covariances_``. Formed when asked for."""
+        check_is_fitted(self, "_state")
+        if isinstance(self._frame, Subspace):
+            return np.swapaxes(self._factors_of_covariances(self.covariances_), -1, -2)
+        factors = self._state.factors * self._frame.scale
+        return np.swapaxes(factors, -1, -2) if self._full else factors
+
+    @property
     def precisions_(self) -> Array:
         """Inverses of ``covariances_``."""
-        check_is_fitted(self)
         P = self.precisions_cholesky_
         return P @ np.swapaxes(P, -1, -2) if self._full else P * P
 
-    def score_samples(self, X: Any) -> Array:
-        """Log likelihood of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_likelihood : ndarray of shape (n_samples,)
-        """
-        blocks = self._new_blocks(X)
-        rows = blocks.map_rows(
-            lambda block: gauss_memberships(block, *self._densities(self._state), full=self._full)[1]
-        )
-        return rows + self._objective_in_input_units(0.0, blocks.frame)
-
     def _n_parameters(self) -> int:
-        K, d = self.centers_.shape
-        covariance = {"full": K * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": K * d, "spherical": K}
-        return K * d + K - 1 + covariance[self.covariance_type]
-
-    def bic(self, X: Any, *, sample_weight: Any = None) -> float:
-        """Bayesian information criterion, smaller is better.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        bic : float
-        """
-        n = self._new_blocks(X, sample_weight).total_weight
-        return -2 * n * self.score(X, sample_weight=sample_weight) + self._n_parameters() * float(np.log(n))
-
-    def aic(self, X: Any, *, sample_weight: Any = None) -> float:
-        """Akaike information criterion, smaller is better.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        aic : float
-        """
-        n = self._new_blocks(X, sample_weight).total_weight
-        return -2 * n * self.score(X, sample_weight=sample_weight) + 2 * self._n_parameters()
+        return self._n_gaussian_parameters(self.centers_.shape[1]) + self.n_clusters - 1
 
     def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
         """Draw from the fitted mixture.
@@ -438,16 +321,27 @@ class GMM(AlternatingClusterer):
         labels : ndarray of shape (n_samples,)
             The component that each row was drawn from.
         """
-        check_is_fitted(self)
-        if n_samples < 1:
-            raise ValueError(f"n_samples must be >= 1. Got {n_samples} instead.")
-        rng = check_random_state(self.random_state)
-        labels = np.repeat(np.arange(self.n_clusters_), rng.multinomial(n_samples, self.weights_))
-        Z = rng.standard_normal((n_samples, self.centers_.shape[1]))
+        rng, labels = self._draw_components(n_samples)
+        noise = rng.standard_normal((n_samples, self.centers_.shape[1]))
         _, factors, _ = self._densities(self._state)
-        if self._full:
-            for k in range(self.n_clusters_):
-                Z[labels == k] = np.linalg.solve(factors[k], Z[labels == k].T).T
-        else:
-            Z /= factors[labels]
-        return self._frame.to_input(self._state.means[labels] + Z), labels
+        means, frame = self._state.means, self._frame
+        if not isinstance(frame, Subspace):
+            return frame.to_input(means[labels] + self._scaled(noise, factors, labels)), labels
+        # Within the span the noise of each component, beyond it a ball.
+        within = noise @ frame.basis.T
+        ball = (noise - within @ frame.basis) / factors[labels, -1, -1][:, None]
+        Z = means[labels, :-1] + self._scaled(within, factors[:, :-1, :-1], labels)
+        return frame.inner.to_input(Z @ frame.basis + ball), labels
+
+    def _scaled(self, noise: Array, factors: Array, labels: NDArray[np.intp]) -> Array:
+        """Standard normal rows, with the covariances of their components."""
+        if not self._full:
+            return noise / factors[labels]
+        for k in range(self.n_clusters_):
+            noise[labels == k] = np.linalg.solve(factors[k], noise[labels == k].T).T
+        return noise
+
+
+def _unit(frame: Frame) -> Any:
+    """What a feature is multiplied with."""
+    return frame.inner.scale if isinstance(frame, Subspace) else frame.scale

@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from soft_clustering import GMM, kernels
+from soft_clustering.engine.blocks import Subspace
 
 pytestmark = pytest.mark.filterwarnings("ignore:GMM did not converge")
 
@@ -267,3 +268,81 @@ def test_starts_of_sklearn(init):
     ours = GMM(3, init=init, n_init=3, random_state=5, max_iter=500).fit(X)
     assert ours.n_iter_ == theirs.n_iter_
     np.testing.assert_allclose(ours.memberships_, theirs.predict_proba(X), atol=1e-10)
+
+
+# Fewer rows than features ---------------------------------------------------------------------------------------------
+
+WIDE, _ = make_blobs(60, 90, centers=3, cluster_std=6, random_state=1)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied"])
+@pytest.mark.parametrize("reg_covar", [1e-3, 1000.0])
+def test_wide_data_agree_with_sklearn(kind, reg_covar):
+    theirs = GaussianMixture(3, covariance_type=kind, reg_covar=reg_covar, random_state=0).fit(WIDE)
+    ours = GMM(3, covariance_type=kind, reg_covar=reg_covar, random_state=0).fit(WIDE)
+    assert isinstance(ours._frame, Subspace)
+    assert ours.n_iter_ == theirs.n_iter_
+    new = WIDE[:20] + np.random.default_rng(0).normal(size=(20, 90))
+    for rows in (WIDE, new):
+        np.testing.assert_allclose(ours.predict_memberships(rows), theirs.predict_proba(rows), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(ours.score_samples(rows), theirs.score_samples(rows), rtol=1e-9)
+    np.testing.assert_allclose(ours.centers_, theirs.means_, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(ours.covariances_, theirs.covariances_, rtol=0, atol=1e-10)
+    scale = np.abs(theirs.precisions_).max()
+    np.testing.assert_allclose(ours.precisions_, theirs.precisions_, rtol=0, atol=1e-8 * scale)
+    np.testing.assert_allclose(
+        ours.precisions_cholesky_, theirs.precisions_cholesky_, rtol=0, atol=1e-8 * np.sqrt(scale)
+    )
+    assert ours.bic(WIDE) == pytest.approx(theirs.bic(WIDE), rel=1e-10)
+
+
+def test_wide_data_have_soft_memberships_somewhere():
+    memberships = GMM(3, reg_covar=1000.0, random_state=0).fit(WIDE).memberships_
+    assert np.sort(memberships, axis=1)[:, -1].min() < 0.99  # else the agreement above says little
+
+
+def test_wide_data_with_zero_weights_and_a_given_mean():
+    weight = np.ones(60)
+    weight[::4] = 0
+    kept = weight > 0
+    settings = {"n_clusters": 3, "means_init": WIDE[[1, 2, 3]] + 1, "reg_covar": 1.0, "random_state": 0}
+    start = np.eye(3)[np.arange(60) % 3]
+    zeroed = GMM(**settings, init=start).fit(WIDE, sample_weight=weight)
+    dropped = GMM(**settings, init=start[kept]).fit(WIDE[kept])
+    np.testing.assert_allclose(zeroed.memberships_[kept], dropped.memberships_, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(zeroed.memberships_, dropped.predict_memberships(WIDE), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["full", "tied"])
+def test_samples_of_wide_data(kind):
+    model = GMM(2, covariance_type=kind, reg_covar=4.0, random_state=0).fit(WIDE[:, :70][:40])
+    assert isinstance(model._frame, Subspace)
+    X, labels = model.sample(20_000)
+    for k, covariance in enumerate(covariance_matrices(model)):
+        rows = X[labels == k]
+        np.testing.assert_allclose(rows.mean(axis=0), model.centers_[k], atol=0.6)
+        gap = np.abs(np.cov(rows.T) - covariance).max()
+        assert gap < 0.1 * np.abs(covariance).max()
+        values = np.linalg.eigvalsh(np.cov(rows.T))
+        assert values[0] == pytest.approx(4.0, rel=0.2)  # beyond the span
+
+
+def test_wide_data_without_a_ridge_are_refused():
+    with pytest.raises(ValueError, match="Increase reg_covar"):
+        GMM(2, reg_covar=0, random_state=0).fit(WIDE[:20])
+
+
+def test_wide_data_in_other_units():
+    plain = GMM(3, reg_covar=1.0, random_state=0).fit(WIDE)
+    for scale in (2.0**-30, 2.0**30):
+        model = GMM(3, reg_covar=scale**2, random_state=0).fit(WIDE * scale)
+        np.testing.assert_allclose(model.memberships_, plain.memberships_, rtol=0, atol=1e-9)
+        assert model.objective_ == pytest.approx(plain.objective_ - 90 * np.log(scale), rel=1e-9)
+
+
+def test_wide_dask_data_are_predicted():
+    da = pytest.importorskip("dask.array")
+    model = GMM(3, reg_covar=1.0, random_state=0).fit(WIDE)
+    lazy = da.from_array(WIDE, chunks=(25, 90))
+    np.testing.assert_allclose(model.predict_memberships(lazy).compute(), model.memberships_, rtol=0, atol=1e-9)
+    assert model.score(lazy) == pytest.approx(model.objective_, rel=1e-9)

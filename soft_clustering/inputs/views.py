@@ -1,0 +1,100 @@
+"""Two views of the same samples: ordinary features beside features with entries in [0, 1]."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from .features import is_dask, validate_features
+
+
+class Views(NamedTuple):
+    """What the user gave: features, and their beta view or None."""
+
+    X: Any
+    X_beta: Any
+
+
+class BetaView(BaseEstimator):
+    """What ``fit`` saw of a beta view: ``n_features_in_`` and, from a data frame, ``feature_names_in_``."""
+
+
+def validate_views(estimator: BaseEstimator, views: Views, beta_view: BetaView | None, *, reset: bool) -> Any:
+    """The views side by side, as one finite (n, d) float matrix.
+
+    Where there are two, a view in one dimension is a column.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_`` and ``feature_names_in_`` of X (``reset=True``), or is asked for them.
+    views : Views
+    beta_view : BetaView or None
+        The same for X_beta; None where there is no second view.
+    reset : bool
+        True in ``fit``, False in prediction.
+    """
+    if (views.X_beta is None) != (beta_view is None):
+        rule, past = ("must be given", "with") if views.X_beta is None else ("must be None", "without")
+        raise ValueError(f"X_beta {rule}: this {type(estimator).__name__} was fitted {past} X_beta.")
+    if beta_view is None:
+        return validate_features(estimator, views.X, reset=reset, accept_sparse=False)
+    X = validate_features(estimator, _as_column(views.X), reset=reset, accept_sparse=False)
+    try:
+        B = validate_features(beta_view, _as_column(views.X_beta), reset=reset, accept_sparse=False)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"X_beta is not valid: {error}") from error
+    if len(B) != len(X):
+        raise ValueError(f"X_beta must have as many rows as X, {len(X)}. Got {len(B)} instead.")
+    return _side_by_side(X, B)
+
+
+def _as_column(view: Any) -> Any:
+    if hasattr(view, "to_frame"):  # a series, whose name is that of its feature
+        return view.to_frame()
+    if is_dask(view):
+        return view[:, None] if view.ndim == 1 else view
+    return np.asarray(view)[:, None] if not hasattr(view, "columns") and np.ndim(view) == 1 else view
+
+
+def _side_by_side(X: Any, B: Any) -> Any:
+    if not is_dask(X) and not is_dask(B):
+        return np.concatenate([X, B], axis=1)
+    da = import_module("dask.array")
+    rows = (X if is_dask(X) else B).chunks[0]
+    both = [da.asarray(view).rechunk({0: rows, 1: -1}) for view in (X, B)]
+    return da.concatenate(both, axis=1).rechunk({1: -1})
+
+
+def beta_columns(beta_features: Any, n_features: int) -> NDArray[np.bool_]:
+    """Column indices or a mask, as a mask (n_features,).
+
+    Examples
+    --------
+    >>> beta_columns([2, 0], 3)
+    array([ True, False,  True])
+    """
+    given = np.asarray(beta_features)
+    mask = np.zeros(n_features, dtype=bool)
+    if given.dtype == bool and given.shape == mask.shape:
+        mask[given] = True
+    elif given.ndim == 1 and (given.size == 0 or (given.dtype.kind in "iu" and set(given) <= set(range(n_features)))):
+        mask[given.astype(np.intp)] = True
+    else:
+        raise ValueError(
+            f"beta_features must be column indices from 0 to {n_features - 1} or a mask of {n_features} booleans. Got "
+            f"{beta_features!r} instead."
+        )
+    return mask
+
+
+def check_unit_interval(name: str, low: NDArray[Any], high: NDArray[Any]) -> None:
+    """Refuse columns, by their least and largest entries, that leave [0, 1]."""
+    if low.min(initial=0) < 0 or high.max(initial=1) > 1:
+        raise ValueError(
+            f"{name} must have entries in [0, 1]. Got entries from {low.min():.4g} to {high.max():.4g} instead."
+        )

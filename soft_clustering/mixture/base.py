@@ -1,0 +1,201 @@
+"""What the mixtures share: p(x) = sum_k pi_k p_k(x) by expectation maximisation.
+
+The objective is the mean log likelihood, the memberships are the posterior probabilities of the components.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..engine.alternating import AlternatingClusterer, Run, State, likelihood_change
+from ..engine.blocks import Array, Block, Blocks, Frame
+from ..engine.covariance import log_units
+from ..engine.initialisation import starting_centers
+from ..inputs.features import validate_matrix
+from ..kernels import center_memberships
+from ..kernels.reference import posteriors
+
+EDGE = 1e-6  # entries nearer to 0 or 1 are moved there: their log odds would outweigh all others
+EMPTY_SHARE = 1e-8  # a component of a smaller share of the data is empty
+_SAME = 1e-6  # two components whose parameters differ by less are one
+_NEARLY_HARD = 1.001  # a fuzzifier: the nearest centre takes all, but centres at the same distance share
+_SPREAD = 0.02  # of a membership, over all components: none starts without a part in every sample
+
+
+class MixtureClusterer(AlternatingClusterer):
+    """Base of the mixtures.
+
+    A subclass writes ``_init_state``, ``_statistics`` (with the summed log likelihood as ``objective``), ``_update``,
+    ``_n_parameters``, and ``_log_joint`` or ``_posteriors``. Its state has ``weights`` (K,).
+    """
+
+    _objective_sense = "max"
+    _residual = staticmethod(likelihood_change)
+
+    def _log_joint(self, Z: Array, state: State) -> Array:
+        """log(pi_k p_k(z)) (rows, K) of rows in the coordinates of the frame."""
+        raise NotImplementedError
+
+    def _n_parameters(self) -> int:
+        """Number of free parameters."""
+        raise NotImplementedError
+
+    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        """Starting memberships (n, K) for the values of ``init`` that are the method's own."""
+        raise NotImplementedError
+
+    def _starting_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        """Starting memberships (n, K) of rows in memory."""
+        if not isinstance(self.init, str):
+            return given_memberships(self.init, blocks, self.n_clusters)
+        if self.init == "random":
+            memberships = rng.uniform(size=(blocks.n, self.n_clusters))
+            return memberships / memberships.sum(axis=1, keepdims=True)
+        return self._seeded_memberships(blocks, rng)
+
+    def _n_distinct(self, state: State) -> int:
+        """Components that differ from all others, where the method looks."""
+        return int(self.n_clusters)
+
+    def _posteriors(self, block: Block, state: State) -> tuple[NDArray[Any], Array]:
+        """Posterior probabilities (n, K) in the type of the rows, and the log likelihood of each row."""
+        U, rows = np.empty((block.n, self.n_clusters), dtype=block.X.dtype), np.empty(block.n)
+        for lo, Z, _ in block.pieces():
+            here = slice(lo, lo + len(Z))
+            U[here], rows[here] = posteriors(self._log_joint(Z, state))
+        return U, rows
+
+    def _memberships(self, block: Block, state: State) -> NDArray[Any]:
+        return self._posteriors(block, state)[0]
+
+    def _log_likelihoods(self, block: Block, state: State) -> Array:
+        return self._posteriors(block, state)[1]
+
+    def _objective(self, statistics: Any, blocks: Blocks) -> float:
+        return float(statistics.objective / blocks.total_weight)
+
+    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
+        return float(objective + log_units(frame).sum())
+
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        complaints, K, name = super()._complaints(run, blocks), self.n_clusters, type(self).__name__
+        empty = int(np.sum(run.state.weights * blocks.n < 1e-8))
+        if empty:
+            complaints.append(f"{name} left {empty} of {K} components empty; use fewer clusters or another init")
+        elif K > 1 and float(self.memberships_.max()) - 1 / K < 1e-3:
+            complaints.append(f"{name} collapsed: all memberships are 1/{K}; use fewer clusters or another init")
+        elif self._n_distinct(run.state) < K:
+            complaints.append(
+                f"{name} found {self._n_distinct(run.state)} distinct components, fewer than n_clusters={K}: there may "
+                "be duplicate points in X; use fewer clusters"
+            )
+        return complaints
+
+    # What a mixture can do besides ----------------------------------------------------------------------------------
+
+    def score_samples(self, X: Any) -> Array:
+        """Log likelihood of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_likelihood : ndarray of shape (n_samples,)
+        """
+        blocks = self._new_blocks(X)
+        rows = blocks.map_rows(self._without_rows()._log_likelihoods, self._state)
+        return rows + self._objective_in_input_units(0.0, blocks.frame)
+
+    def bic(self, X: Any, *, sample_weight: Any = None) -> float:
+        """Bayesian information criterion, smaller is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        bic : float
+        """
+        likelihood, n = self._log_likelihood(X, sample_weight)
+        return -2 * likelihood + self._n_parameters() * float(np.log(n))
+
+    def aic(self, X: Any, *, sample_weight: Any = None) -> float:
+        """Akaike information criterion, smaller is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        aic : float
+        """
+        return -2 * self._log_likelihood(X, sample_weight)[0] + 2 * self._n_parameters()
+
+    def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+        """Of all rows together, and their weight."""
+        blocks = self._new_blocks(X, sample_weight)
+        return blocks.total_weight * self._objective_on(blocks), blocks.total_weight
+
+    def _draw_components(self, n_samples: int) -> tuple[np.random.RandomState, NDArray[np.intp]]:
+        """The generator of ``sample``, and the component of each row to draw, in order."""
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(f"n_samples must be >= 1. Got {n_samples} instead.")
+        rng = check_random_state(self.random_state)
+        return rng, np.repeat(np.arange(self.n_clusters_), rng.multinomial(n_samples, self._state.weights))
+
+
+# Starts ---------------------------------------------------------------------------------------------------------------
+
+
+def given_memberships(init: Any, blocks: Blocks, K: int) -> Array:
+    """Starting memberships (n, K) given by the user for all rows of the input, those of the rows of the blocks."""
+    memberships = validate_matrix("init", init, (blocks.n_input, K))
+    if memberships.min() < 0 or np.abs(memberships.sum(axis=1) - 1).max() > 1e-6:
+        raise ValueError("init must be non-negative with rows that sum to 1.")
+    return memberships if blocks.kept is None else memberships[blocks.kept]
+
+
+def smoothed_kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
+    """Memberships (n, K) of a k-means partition, 2 % of each spread over all components."""
+    V = starting_centers(blocks, "kmeans", K, rng)
+    memberships = blocks.map_rows(center_memberships, V, "fcm", _NEARLY_HARD).astype(np.float64)
+    return (1 - _SPREAD) * memberships + _SPREAD / K
+
+
+def component_means(sums: Array, weight: Array) -> Array:
+    """Weighted means (K, ...) of components, from weighted sums; of an empty component those of all rows.
+
+    Examples
+    --------
+    >>> component_means(np.array([[6.0], [0.0]]), np.array([3.0, 0.0]))
+    array([[2.],
+           [2.]])
+    """
+    full = weight >= EMPTY_SHARE * weight.sum()
+    means = np.broadcast_to(sums.sum(axis=0) / weight.sum(), sums.shape).copy()
+    means[full] = sums[full] / weight[full].reshape(-1, *[1] * (sums.ndim - 1))
+    return means
+
+
+def count_distinct(parameters: Array) -> int:
+    """Number of components that differ, by their parameters (K, q) in comparable units.
+
+    Examples
+    --------
+    >>> count_distinct(np.array([[1.0, 2.0], [3.0, 4.0], [1.0, 2.0]]))
+    2
+    """
+    near = [np.abs(parameters[:k] - row).max(axis=1) < _SAME for k, row in enumerate(parameters)]
+    return len(parameters) - sum(bool(twins.any()) for twins in near)

@@ -1,0 +1,93 @@
+"""Gaussian components in four shapes of covariance, for the mixtures that have them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engine.blocks import Array, Blocks
+from ..kernels import GaussStatistics, inverse_cholesky
+from .base import MixtureClusterer
+
+_TINY = 10 * np.finfo(np.float64).eps
+
+
+class Components(NamedTuple):
+    """The parameters, in the coordinates of the frame and in the shapes of the covariance type."""
+
+    weights: Array  # (K,)
+    means: Array  # (K, d)
+    covariances: Array | None  # full (K, d, d), tied (d, d), diag (K, d), spherical (K,); None at an accelerated point
+    factors: Array  # inverse Cholesky factors (lower), in the same shapes
+
+
+class GaussianClusterer(MixtureClusterer):
+    """Base of the mixtures with the parameters ``covariance_type`` and ``reg_covar``."""
+
+    _n_beyond = 0  # features that the coordinates leave out: there every covariance is reg_covar, as in the last one
+
+    @property
+    def _full(self) -> bool:
+        """Whether the factors are matrices."""
+        return self.covariance_type in ("full", "tied")
+
+    def _diagonals(self, factors: Array) -> Array:
+        return np.diagonal(factors, axis1=-2, axis2=-1) if self._full else factors
+
+    def _densities(self, state: Components) -> tuple[Array, Array, Array]:
+        """Means, factors (K, d, d) or (K, d), and log(pi_k) + log |factor_k| - d/2 log(2 pi) in all features."""
+        K, d = state.means.shape
+        factors = state.factors
+        if self.covariance_type == "tied":
+            factors = np.broadcast_to(factors, (K, d, d))
+        elif self.covariance_type == "spherical":
+            factors = np.broadcast_to(factors[:, None], (K, d))
+        logarithms = np.log(self._diagonals(factors))
+        volumes = logarithms.sum(axis=1) + self._n_beyond * logarithms[:, -1]
+        with np.errstate(divide="ignore"):  # a weight of 0 given in weights_init
+            constants = np.log(state.weights) + volumes - 0.5 * (d + self._n_beyond) * np.log(2 * np.pi)
+        return np.ascontiguousarray(state.means), np.ascontiguousarray(factors), np.maximum(constants, -1e300)
+
+    def _sizes(self, statistics: GaussStatistics, blocks: Blocks) -> Array:
+        """N_k, never quite 0: an empty component keeps finite parameters, as in scikit-learn."""
+        return statistics.weight + _TINY * blocks.total_weight / blocks.n
+
+    def _maximise(self, origin: Array, statistics: GaussStatistics, blocks: Blocks, unit: Any) -> Components:
+        """The M-step, from moments about ``origin`` in coordinates that are ``unit`` times those of the input."""
+        N = self._sizes(statistics, blocks)
+        shift = statistics.first / N[:, None]
+        ridge = self.reg_covar * unit * unit
+        if self._full:
+            scatter = statistics.second - N[:, None, None] * shift[:, :, None] * shift[:, None, :]
+            tied = self.covariance_type == "tied"
+            covariances = scatter.sum(axis=0) / N.sum() if tied else scatter / N[:, None, None]
+            covariances[..., np.arange(origin.shape[1]), np.arange(origin.shape[1])] += ridge
+        else:
+            covariances = np.maximum(statistics.second / N[:, None] - shift * shift, 0) + ridge
+            if self.covariance_type == "spherical":
+                covariances = covariances.mean(axis=1)
+        return Components(N / N.sum(), origin + shift, covariances, self._factors_of_covariances(covariances))
+
+    def _factors_of_covariances(self, covariances: Array) -> Array:
+        if self.covariance_type == "full":
+            factors, failed = inverse_cholesky(covariances)
+        elif self.covariance_type == "tied":
+            factors, failed = inverse_cholesky(covariances[None])
+            factors = factors[0]
+        else:
+            bad = np.argwhere(~(covariances > 1e-300))
+            failed = int(bad[0, 0]) if len(bad) else None
+            factors = 1 / np.sqrt(np.maximum(covariances, 1e-300))
+        if failed is not None:
+            raise ValueError(
+                f"The covariance of component {failed} is not positive definite: it holds too few distinct points. "
+                f"Increase reg_covar (got {self.reg_covar:g}), decrease n_clusters (got {self.n_clusters}), or scale X."
+            )
+        return factors
+
+    def _n_gaussian_parameters(self, d: int) -> int:
+        """Free parameters of K means and covariances of d features."""
+        K = self.n_clusters
+        covariance = {"full": K * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": K * d, "spherical": K}
+        return K * d + covariance[self.covariance_type]

@@ -1,0 +1,343 @@
+"""Mixture of multivariate beta distributions with correlated coordinates.
+
+A component draws x_j = U_j / (U_j + U_0) from independent U_j ~ Gamma(a_j) and one U_0 ~ Gamma(b) that all coordinates
+share: each is Beta(a_j, b), and their correlations are positive. With o_j = x_j / (1 - x_j) and s = sum_j a_j + b
+
+    f(x) = Gamma(s) / (Gamma(b) prod_j Gamma(a_j)) prod_j x_j^(a_j - 1) (1 - x_j)^(-a_j - 1) (1 + sum_j o_j)^(-s).
+
+The parts y_j = o_j / (1 + sum o), y_0 = 1 / (1 + sum o) are Dirichlet(a, b), and the Jacobian has no parameters:
+
+    log f = log Gamma(s) - log Gamma(b) - sum_j log Gamma(a_j) + (a, b) . log y - sum_j log(x_j (1 - x_j)).
+
+So EM is that of a Dirichlet mixture on log y: the posteriors are a softmax of a matrix product, and new shapes are the
+maximum likelihood of the weighted means of log y, by Newton's method (``dirichlet.py``).
+
+References
+----------
+Y.-P. Hsu, H.-H. Chen (2024). Multivariate Beta Mixture Model: Probabilistic Clustering With Flexible Cluster Shapes.
+PAKDD; arXiv:2401.16708.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..engine.alternating import PARAMETERS, likelihood_change
+from ..engine.blocks import Array, Block, Blocks, Frame, extent, make_blocks
+from ..kernels.reference import posteriors
+from .base import (
+    EDGE,
+    EMPTY_SHARE,
+    MixtureClusterer,
+    component_means,
+    count_distinct,
+    smoothed_kmeans,
+)
+from .dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood
+
+_GROUP = 16  # factors of at least EDGE whose product is far from underflow
+
+
+class Components(NamedTuple):
+    """The parameters."""
+
+    weights: Array  # (K,)
+    shapes: Array  # (K, d + 1): a, b
+    constants: Array  # (K,) log(pi_k), and the normaliser of the Dirichlet density
+    fresh: NDArray[np.bool_]  # (K,) whether an empty component may still be seeded anew
+
+
+def _components(weights: Array, shapes: Array, fresh: NDArray[np.bool_]) -> Components:
+    constants = np.log(np.maximum(weights, 1e-300)) + log_normaliser(shapes)
+    return Components(weights, shapes, constants, fresh)
+
+
+class Statistics(NamedTuple):
+    """What a block of rows contributes to new components."""
+
+    weight: Array  # (K,) summed posteriors
+    logs: Array  # (K, d + 1) summed posteriors times log y
+    objective: float  # summed log likelihood
+    worst: float  # the least log likelihood of a row
+    worst_logs: Array  # (d + 1,) log y of that row
+
+    def merge(self, other: Statistics) -> Statistics:
+        """The statistics of both blocks together."""
+        least = self if self.worst <= other.worst else other
+        return Statistics(
+            self.weight + other.weight,
+            self.logs + other.logs,
+            self.objective + other.objective,
+            least.worst,
+            least.worst_logs,
+        )
+
+
+def _change(old: Components, new: Components, history: list[float], blocks: Blocks) -> float:
+    """Change of the mean log likelihood; one that was measured before a component was seeded anew says nothing."""
+    return np.inf if (old.fresh != new.fresh).any() else likelihood_change(old, new, history, blocks)
+
+
+class MBMM(MixtureClusterer):
+    """Multivariate beta mixture: clusters of flexible shape inside the unit cube.
+
+    A component may lean on a face of the cube or stretch along its diagonal. All features of a component share one of
+    their parameters, so they are positively correlated there.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of components K.
+    scaling : 'auto' or None, default='auto'
+        ``'auto'`` takes X as it is where all of it lies in [0, 1], and otherwise maps the range of each feature to
+        [``margin``, 1 - ``margin``]; new data go the same way. None takes X as it is and refuses entries outside
+        (0, 1). Entries nearer than 1e-6 to 0 or 1 are moved there.
+    margin : float, default=0.1
+        In [0, 0.5): room that ``scaling='auto'`` leaves at both ends of the range, where log odds grow beyond bounds.
+    init : {'kmeans', 'random'} or array of shape (n_samples, n_clusters), default='kmeans'
+        Starting memberships: k-means partitions, of the scaled features and of their log odds in turns, with 2 % of
+        each membership spread over all components; random memberships; or an array whose rows sum to 1, which forces
+        one start.
+    n_init : int, default=3
+        Starts; the one of largest likelihood is kept.
+    max_iter : int, default=200
+        EM passes per start.
+    tol : float, default=1e-6
+        Converged when the mean log likelihood changes by at most this.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts and of ``sample``.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per pass.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Posterior probabilities; rows sum to 1.
+    labels_ : ndarray of shape (n_samples,)
+        Component of largest posterior.
+    centers_ : ndarray of shape (n_clusters, n_features)
+        Means a_j / (a_j + b), in units of X.
+    weights_ : ndarray of shape (n_clusters,)
+        Mixing weights, sum 1.
+    shapes_ : ndarray of shape (n_clusters, n_features + 1)
+        a_1, ..., a_d and, in the last column, the shared b; between 1e-3 and 1e6.
+    n_clusters_ : int
+    objective_ : float
+        Mean log likelihood at the stored parameters, of X in its own units.
+    objective_history_ : ndarray
+        Mean log likelihood at each parameter set visited, the last one included.
+    n_iter_ : int
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.GMM : elliptic clusters, correlations of either sign.
+    soft_clustering.BGMM : independent beta features besides Gaussian ones.
+
+    Notes
+    -----
+    A pass costs O(n K d) time; memory beyond X, ``memberships_`` and the starting memberships is O(K d) and one matrix
+    of log odds for a start. The model tells a feature from its mirror image 1 - x and has no negative correlations
+    within a component: round clusters are found more reliably by ``GMM`` or ``FCM``.
+
+    The authors maximise over the shapes with a general solver within narrow bounds; here each M-step is exact. The
+    margin, the smoothed starts, and the new seed of an empty component (once, at the least likely sample) are ours.
+
+    References
+    ----------
+    .. [1] Y.-P. Hsu, H.-H. Chen (2024). Multivariate Beta Mixture Model: Probabilistic Clustering With Flexible Cluster
+       Shapes. PAKDD; arXiv:2401.16708.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from soft_clustering import MBMM
+    >>> rng = np.random.default_rng(0)
+    >>> gamma = rng.gamma([[[2.0, 9, 3]], [[9, 2, 3]]], size=(2, 300, 3)).reshape(600, 3)
+    >>> X = gamma[:, :2] / (gamma[:, :2] + gamma[:, 2:])
+    >>> model = MBMM(n_clusters=2, random_state=0).fit(X)
+    >>> np.sort(model.centers_[:, 0]).round(1)
+    array([0.4, 0.8])
+    >>> model.shapes_.shape
+    (2, 3)
+    """
+
+    _mirror_symmetric = False
+    _residual = staticmethod(_change)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
+        "scaling": [StrOptions({"auto"}), None],
+        "margin": [Interval(Real, 0, 0.5, closed="left")],
+        "init": [StrOptions({"kmeans", "random"}), "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        scaling: str | None = "auto",
+        margin: float = 0.1,
+        init: Any = "kmeans",
+        n_init: int = 3,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.scaling = scaling
+        self.margin = margin
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # The coordinates: z = x - 1/2 for x in the unit cube --------------------------------------------------------------
+
+    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
+        blocks = make_blocks(X, weight)
+        self._check_open_interval(blocks)
+        low, high = blocks.reduce(extent)
+        if low.min() >= 0 and high.max() <= 1:
+            variance = float(blocks.mean_variance / blocks.frame.scale / blocks.frame.scale)
+            return blocks.in_frame(Frame(np.full(blocks.d, 0.5), 1.0), variance)
+        blocks = make_blocks(X, weight, scaling="minmax")
+        half = 0.5 - self.margin
+        return blocks.in_frame(Frame(blocks.frame.shift, half * blocks.frame.scale), blocks.mean_variance * half * half)
+
+    def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
+        blocks = super()._new_blocks(X, sample_weight)
+        self._check_open_interval(blocks)
+        return blocks
+
+    def _check_open_interval(self, blocks: Blocks) -> None:
+        if self.scaling is None:
+            low, high = blocks.reduce(extent)
+            if low.min() <= 0 or high.max() >= 1:
+                raise ValueError(
+                    f"X must have entries between 0 and 1 with scaling=None. Got entries from {low.min():.4g} to "
+                    f"{high.max():.4g}; scaling='auto' maps them."
+                )
+
+    # The method -----------------------------------------------------------------------------------------------------
+
+    def _resolve(self, blocks: Blocks) -> None:
+        self._n_started = 0
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Components:
+        local = blocks.local(rng)
+        parts = zip(local.blocks, local.split(self._starting_memberships(local, rng)), strict=True)
+        statistics = reduce(Statistics.merge, (_given_statistics(block, part) for block, part in parts))
+        shapes = maximum_likelihood(component_means(statistics.logs, statistics.weight))
+        fresh = np.ones(self.n_clusters, dtype=bool)
+        return _components(statistics.weight / statistics.weight.sum(), shapes, fresh)
+
+    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        self._n_started += 1
+        if self._n_started % 2 == 0:
+            block = blocks.joined()
+            odds = np.concatenate([np.log(_odds(_in_cube(Z))) for _, Z, _ in block.pieces()])
+            blocks = make_blocks(odds, block.weight)
+        return smoothed_kmeans(blocks, self.n_clusters, rng)
+
+    def _statistics(self, block: Block, state: Components) -> Statistics:
+        def of_piece(Z: Array, w: Array) -> Statistics:
+            L, volume = _log_parts(Z)
+            R, rows = posteriors(_log_dirichlet(L, state))
+            return _sums(L, R, rows - volume, w)
+
+        return reduce(Statistics.merge, (of_piece(Z, w) for _, Z, w in block.pieces()))
+
+    def _update(self, state: Components, statistics: Statistics, blocks: Blocks) -> Components:
+        weights = statistics.weight / statistics.weight.sum()
+        shapes, fresh = state.shapes.copy(), state.fresh.copy()
+        full = weights >= EMPTY_SHARE
+        mean_logs = statistics.logs[full] / statistics.weight[full, None]
+        shapes[full] = maximum_likelihood(mean_logs, state.shapes[full])
+        lost = np.flatnonzero(fresh & ~full)[:1]  # one a pass: two at the same sample would stay together
+        if len(lost):
+            concentration = weights[full] @ shapes[full].sum(axis=1) / weights[full].sum()
+            shapes[lost] = np.clip(concentration * np.exp(statistics.worst_logs), LEAST, MOST)
+            weights[lost], fresh[lost] = 1 / self.n_clusters, False
+            weights /= weights.sum()
+        return _components(weights, shapes, fresh)
+
+    def _log_joint(self, Z: Array, state: Components) -> Array:
+        L, volume = _log_parts(Z)
+        return _log_dirichlet(L, state) - volume[:, None]
+
+    def _store(self, state: Components, statistics: Statistics, blocks: Blocks) -> None:
+        self.weights_, self.shapes_ = state.weights, state.shapes
+        means = state.shapes[:, :-1] / (state.shapes[:, :-1] + state.shapes[:, -1:])
+        # Bounded shapes and moved entries can push a mean out of the range of its feature, a constant one above all.
+        low, high = blocks.reduce(extent)
+        self.centers_ = np.clip(blocks.frame.to_input(means - 0.5), low, high).astype(blocks.dtype)
+
+    def _n_distinct(self, state: Components) -> int:
+        return count_distinct(np.log(state.shapes))
+
+    def _n_parameters(self) -> int:
+        return int(self.shapes_.size) + self.n_clusters - 1
+
+    def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
+        """Draw from the fitted mixture.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+        labels : ndarray of shape (n_samples,)
+            The component that each row was drawn from.
+        """
+        rng, labels = self._draw_components(n_samples)
+        # log Gamma draws: of a shape a, that of a + 1 plus log(uniform) / a, which does not underflow.
+        shapes = self.shapes_[labels]
+        logs = np.log(rng.gamma(shapes + 1)) + np.log1p(-rng.uniform(size=shapes.shape)) / shapes
+        x = 1 / (1 + np.exp(np.clip(logs[:, -1:] - logs[:, :-1], -500, 500)))
+        return self._frame.to_input(x - 0.5), labels
+
+
+def _in_cube(Z: Array) -> Array:
+    return np.clip(Z + 0.5, EDGE, 1 - EDGE)
+
+
+def _odds(x: Array) -> Array:
+    return x / (1 - x)
+
+
+def _log_parts(Z: Array) -> tuple[Array, Array]:
+    """The log parts log y (rows, d + 1), and sum_j log(x_j (1 - x_j)) of each row."""
+    x = _in_cube(Z)
+    odds = np.column_stack([_odds(x), np.ones(len(x))])
+    L = np.log(odds) - np.log(odds.sum(axis=1, keepdims=True))
+    # The logarithm of a product of a few, instead of a few logarithms.
+    products = np.multiply.reduceat(x * (1 - x), np.arange(0, x.shape[1], _GROUP), axis=1)
+    return L, np.log(products).sum(axis=1)
+
+
+def _sums(L: Array, R: Array, rows: Array, w: Array) -> Statistics:
+    """The statistics of a piece: its log y, posteriors, log likelihoods and weights."""
+    weighted, worst = R.T * w, int(rows.argmin())
+    return Statistics(weighted.sum(axis=1), weighted @ L, float(w @ rows), float(rows[worst]), L[worst])
+
+
+def _given_statistics(block: Block, memberships: Array) -> Statistics:
+    """The statistics of a block under given memberships; there is no likelihood."""
+    parts = (_sums(_log_parts(Z)[0], memberships[lo : lo + len(Z)], np.zeros(len(Z)), w) for lo, Z, w in block.pieces())
+    return reduce(Statistics.merge, parts)
+
+
+def _log_dirichlet(L: Array, state: Components) -> Array:
+    """log(pi_k Dirichlet(y | k)) (rows, K), as a density of log y."""
+    answer: Array = L @ state.shapes.T + state.constants
+    return answer

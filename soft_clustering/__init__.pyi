@@ -2,6 +2,7 @@
 
 from ._show_versions import show_versions as show_versions
 from .density.scm import SCM as SCM
+from .federated.femi_fuzzy import FeMIFuzzy as FeMIFuzzy
 from .fuzzy.entropy_fcm import ENTROPYFCM as ENTROPYFCM
 from .fuzzy.fcm import FCM as FCM
 from .fuzzy.gath_geva import GathGeva as GathGeva

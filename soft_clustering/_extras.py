@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any
 
 
-def require(module: str, need: str) -> Any:
-    """A module of the extra ``app``, or an error that says how to get it.
+def require(module: str, need: str, *, extra: str = "app") -> Any:
+    """A module of an extra, or an error that says how to get it.
 
     Examples
     --------
@@ -19,4 +19,4 @@ def require(module: str, need: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(f'{need}: pip install "soft-clustering[app]"') from error
+        raise ImportError(f'{need}: pip install "soft-clustering[{extra}]"') from error

@@ -81,4 +81,12 @@ REGISTRY: tuple[Row, ...] = (
         "Dempster, Laird, Rubin (1977)",
         "elliptic clusters of different size, a likelihood and BIC wanted; not for d close to n with full covariances",
     ),
+    Row(
+        "FeMIFuzzy",
+        "soft_clustering.federated.femi_fuzzy",
+        "federated",
+        None,
+        "Ngo, Fang, Rumbut, Wang (2024)",
+        "rows that must stay with several clients, values missing; not where the rows can be pooled and are complete",
+    ),
 )

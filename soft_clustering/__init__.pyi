@@ -8,6 +8,7 @@ from .density.scm import SCM as SCM
 from .density.soft_dbscan_gm import SoftDBSCANGM as SoftDBSCANGM
 from .evidential.ecm import ECM as ECM
 from .evidential.evclus import EVCLUS as EVCLUS
+from .federated.femi_fuzzy import FeMIFuzzy as FeMIFuzzy
 from .fuzzy.afcm import AFCM as AFCM
 from .fuzzy.afcm_simple import AFCMSimple as AFCMSimple
 from .fuzzy.entropy_fcm import ENTROPYFCM as ENTROPYFCM

@@ -201,4 +201,12 @@ REGISTRY: tuple[Row, ...] = (
         "Zhang, Chen (2004); Chen, Zhang (2004)",
         "noisy grey or colour images; not where one region is much larger than the others",
     ),
+    Row(
+        "FeMIFuzzy",
+        "soft_clustering.federated.femi_fuzzy",
+        "federated",
+        None,
+        "Ngo, Fang, Rumbut, Wang (2024)",
+        "rows that must stay with several clients, values missing; not where the rows can be pooled and are complete",
+    ),
 )

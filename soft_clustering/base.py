@@ -42,7 +42,9 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
     * ``modality``: what ``fit`` takes;
     * ``membership_kind``: ``"partition"`` (rows sum to 1), ``"possibilistic"`` (each entry in [0, 1]),
-      ``"affiliation"`` (unbounded strength) or ``"credal"`` (pignistic probabilities, rows sum to 1).
+      ``"affiliation"`` (unbounded strength) or ``"credal"`` (pignistic probabilities, rows sum to 1);
+    * ``finds_n_clusters``: whether ``n_clusters=None`` makes the method find the number of clusters. Where False, it is
+      the number of classes in ``y``.
 
     Attributes
     ----------
@@ -56,6 +58,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
     modality: ClassVar[Modality] = "features"
     membership_kind: ClassVar[MembershipKind] = "partition"
+    finds_n_clusters: ClassVar[bool] = True
 
     @property
     def _partition_constrained(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .data import SUFFIXES, check_n_clusters, default_n_clusters, load, require_pandas, require_pyarrow, suffix_of
 from .errors import CommandError, UsageError, one_line
-from .models import configured, defaults, feature_model
+from .models import configured, defaults, feature_model, needs_n_clusters
 
 
 def fit(args: argparse.Namespace) -> int:
@@ -25,7 +25,7 @@ def fit(args: argparse.Namespace) -> int:
     K = _n_clusters(args, defaults(model), settings)
     with _output(args.output, args.force) as partial:
         data = load(args)
-        if K is None and "n_clusters" not in settings and defaults(model).get("n_clusters") is not None:
+        if K is None and "n_clusters" not in settings and needs_n_clusters(model):
             K = default_n_clusters(data)
         check_n_clusters(data, K or 0)
         estimator = configured(model, K, given=K is not None, seed=args.random_state, **settings)

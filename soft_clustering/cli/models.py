@@ -49,11 +49,16 @@ def defaults(model: Any) -> dict[str, Any]:
     return {name: parameter.default for name, parameter in inspect.signature(model).parameters.items()}
 
 
+def needs_n_clusters(model: Any) -> bool:
+    """Whether a model has to be told the number of clusters; the others find it where it is None, their default."""
+    known = defaults(model)
+    return "n_clusters" in known and (known["n_clusters"] is not None or not model.finds_n_clusters)
+
+
 def configured(model: Any, n_clusters: int | None, given: bool, seed: int, **settings: Any) -> Any:
     """An estimator with its number of clusters and its seed, where it has such parameters.
 
-    A number that was ``given`` holds for every model that has the parameter. Otherwise a model whose default is None
-    finds the number itself.
+    A number that was ``given`` holds for every model that has the parameter, otherwise for those that need one.
     """
     known = defaults(model)
     for name in settings:
@@ -62,6 +67,6 @@ def configured(model: Any, n_clusters: int | None, given: bool, seed: int, **set
         except ValueError as error:
             raise UsageError(str(error)) from None
     parameters = {"random_state": seed} if "random_state" in known else {}
-    if "n_clusters" in known and n_clusters is not None and (given or known["n_clusters"] is not None):
+    if "n_clusters" in known and n_clusters is not None and (given or needs_n_clusters(model)):
         parameters["n_clusters"] = n_clusters
     return model(**parameters | settings)

@@ -439,10 +439,14 @@ def new_centers(V: Array, statistics: CenterStatistics) -> Array:
 
 def collapse(name: str, V: Array, memberships: NDArray[Any], blocks: Blocks, remedy: str) -> list[str]:
     """A complaint when all or some prototypes coincide, or when the memberships are all 1 / K."""
+    return coinciding(name, V, memberships, blocks.mean_variance * blocks.d, remedy)
+
+
+def coinciding(name: str, V: Array, memberships: NDArray[Any], spread: float, remedy: str) -> list[str]:
+    """The same for prototypes of data whose variance, summed over the features, is ``spread``."""
     K = len(V)
     if K == 1:
         return []
-    spread = blocks.mean_variance * blocks.d
     D = cdist(V, V, "sqeuclidean")
     if D.max() < 1e-6 * spread or float(memberships.max()) - 1 / K < 1e-3:
         return [f"{name} collapsed: the prototypes coincide or all memberships are 1/{K}; {remedy}"]

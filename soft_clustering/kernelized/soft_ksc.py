@@ -144,6 +144,7 @@ class SoftKSC(InductiveSoftClusterer):
     True
     """
 
+    finds_n_clusters: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions({"rbf", "precomputed"}), callable],

@@ -181,10 +181,48 @@ def image_sample(n_clusters: int) -> Sample:
     )
 
 
+def client_sample(n_clusters: int) -> Sample:
+    """The rows of the feature sample and as many again at three clients, with gaps at the second one."""
+    plain = feature_sample(n_clusters)
+    rng = np.random.default_rng(1)
+    rows = np.vstack([plain.X, plain.X + rng.normal(scale=0.3, size=plain.X.shape)])
+    y = np.concatenate([plain.labels, plain.labels])
+    order = rng.permutation(len(y))
+    rows, y = rows[order], y[order]
+    cuts = [2 * len(y) // 5, 3 * len(y) // 5]
+    rows[cuts[0] : cuts[1] : 3, 2] = np.nan
+    X = np.split(rows, cuts)
+
+    def single(data: Any) -> Any:
+        return [part.astype(np.float32) for part in data] if isinstance(data, list) else data.astype(np.float32)
+
+    def take(data: Any, indices: NDArray[np.intp]) -> Any:
+        if not isinstance(data, list):
+            return data[indices]
+        bounds = np.cumsum([len(part) for part in data])[:-1]
+        return np.split(np.vstack(data)[indices], np.searchsorted(indices, bounds))
+
+    return Sample(
+        X=X,
+        labels=y,
+        known=rows,
+        new=plain.new,
+        n_new=plain.n_new,
+        batches=plain.batches,
+        worse=plain.worse,
+        hard=np.split(plain.hard, 2),
+        other=np.split(rng.uniform(-30, 5, size=(24 * n_clusters, 2)), 2),
+        take=take,
+        same={"a tuple": tuple(X), "Fortran order": [np.asfortranarray(part) for part in X]},
+        single=single,
+    )
+
+
 SAMPLES: dict[str, Callable[[int], Sample]] = {
     "features": feature_sample,
     "image": image_sample,
     "partitions": partition_sample,
+    "clients": client_sample,
 }
 
 

@@ -246,9 +246,10 @@ class ClusteringBenchmark:
         configured = clone(estimator)
         parameters = configured.get_params(deep=False)
         count = next((name for name in ("n_clusters", "n_components") if name in parameters), None)
-        needed = count and (parameters[count] is not None or not getattr(configured, "finds_n_clusters", True))
+        none_finds = getattr(configured, "finds_n_clusters", True)
+        needed = count is not None and (parameters[count] is not None or not none_finds)
         if self.n_clusters == "true" and n_classes is not None and needed:
-            configured.set_params(**{count: n_classes})
+            configured.set_params(**{str(count): n_classes})
         if "random_state" in parameters and parameters["random_state"] is None:
             configured.set_params(random_state=seed)
         return configured

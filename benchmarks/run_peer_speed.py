@@ -126,6 +126,14 @@ def our_call(name: str) -> str:
     return f"{name}({', '.join(arguments)})"
 
 
+def give(process: Interpreter, name: str, data: dict[str, Any]) -> None:
+    """Hand a process the estimator, K and the data."""
+    process.run(f"import numpy\nfrom soft_clustering import {name}\nK = {K}")
+    for key, value in data.items():
+        made = f"[numpy.array(part) for part in {[part.tolist() for part in value]}]"
+        process.run(f"{key} = {made if isinstance(value, list) else f'numpy.array({value.tolist()})'}")
+
+
 class Side:
     """One package in one process."""
 
@@ -136,10 +144,7 @@ class Side:
         self.found: dict[str, Any] = {}
         self.seconds: list[float] = []
         process.run(Path(memory.__file__).read_text())  # both sides are measured by the same lines
-        process.run(f"import numpy\nfrom soft_clustering import {name}\nK = {K}")
-        for key, value in data.items():
-            made = f"[numpy.array(part) for part in {[part.tolist() for part in value]}]"
-            process.run(f"{key} = {made if isinstance(value, list) else f'numpy.array({value.tolist()})'}")
+        give(process, name, data)
         process.run(f"def fit():\n    model = {constructor}\n    model.{fit}\n    return model")
 
     def first(self, y: Any) -> None:

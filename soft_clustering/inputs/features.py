@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 
 
 @contextmanager
-def _naming(name: str) -> Iterator[None]:
+def naming(name: str) -> Iterator[None]:
     """Name the argument in errors of conversion to numbers, which do not say what could not be converted."""
     try:
         yield
@@ -82,7 +82,7 @@ def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_s
     if is_dask(X):
         return _validate_dask(estimator, X, reset)
     # Entries near the largest float overflow in the sum that looks for NaN; what matters is checked afterwards.
-    with _naming("X"), np.errstate(over="ignore", invalid="ignore"):
+    with naming("X"), np.errstate(over="ignore", invalid="ignore"):
         X = validate_data(
             estimator,
             X,
@@ -103,7 +103,7 @@ def validate_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
         return None
     if is_dask(sample_weight):
         sample_weight = sample_weight.compute()
-    with _naming("sample_weight"):
+    with naming("sample_weight"):
         weights: NDArray[np.float64] = _check_sample_weight(
             sample_weight, X, dtype=np.float64, ensure_non_negative=True
         )
@@ -122,7 +122,7 @@ def check_enough_samples(n_samples: int, n_clusters: int) -> None:
 
 def validate_matrix(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """A finite float64 array of the given shape, for array parameters such as ``init``."""
-    with _naming(name):
+    with naming(name):
         array: NDArray[np.float64] = check_array(
             value, dtype=np.float64, order="C", copy=True, ensure_2d=False, allow_nd=True, input_name=name
         )

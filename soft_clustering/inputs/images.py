@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
-from .features import _naming
+from .features import naming
 
 
 class Image(NamedTuple):
@@ -62,7 +62,7 @@ def validate_image(estimator: BaseEstimator, X: Any, *, image_shape: Any = None,
 def validate_grid(X: Any) -> NDArray[Any]:
     """A finite C-ordered float array of any shape without zeros, float32 kept, no copy where none is needed."""
     # Entries near the largest float overflow in the sum that looks for NaN.
-    with _naming("X"), np.errstate(over="ignore", invalid="ignore"):
+    with naming("X"), np.errstate(over="ignore", invalid="ignore"):
         grid: NDArray[Any] = check_array(
             X,
             dtype=[np.float64, np.float32],

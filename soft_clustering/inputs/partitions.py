@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from .features import _naming
+from .features import naming
 
 _NOTHING = 1e-100  # a membership below this share of its row is none: sums and squares of the others are numbers
 _RATIO = 1e50  # between the largest and the least positive weight, for the same reason
@@ -67,7 +67,7 @@ def validate_partitions(X: Any, columns: list[NDArray[Any]] | None = None) -> Pa
 
 def _as_array(name: str, partition: Any) -> Any:
     """A vector or matrix of numbers, dense or CSR; NaN is still allowed."""
-    with _naming(name):
+    with naming(name):
         array = check_array(
             partition,
             accept_sparse="csr",
@@ -156,7 +156,7 @@ def validate_partition_weights(partition_weights: Any, n_partitions: int) -> NDA
     """One non-negative weight per partition; the positive ones are scaled to a mean of 1."""
     if partition_weights is None:
         return np.ones(n_partitions)
-    with _naming("partition_weights"):
+    with naming("partition_weights"):
         weights: NDArray[np.float64] = check_array(
             partition_weights,
             dtype=np.float64,

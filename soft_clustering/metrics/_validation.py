@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from ..engine.blocks import Array, Block, Frame
-from ..inputs.features import _naming, is_dask
+from ..inputs.features import naming, is_dask
 
 
 def _in_memory(value: Any) -> Any:
@@ -30,7 +30,7 @@ def check_matrix(name: str, value: Any, columns: str, n_samples: int | None = No
     ValueError: U must have one row per sample, 3 rows. Got shape (1, 2) instead.
     """
     # Entries near the largest float overflow in the sum that looks for NaN.
-    with _naming(name), np.errstate(over="ignore", invalid="ignore"):
+    with naming(name), np.errstate(over="ignore", invalid="ignore"):
         U: Array = check_array(_in_memory(value), dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
     if U.ndim != 2:
         raise ValueError(f"{name} must be a matrix with {columns} columns. Got shape {U.shape} instead.")
@@ -43,7 +43,7 @@ def check_matrix(name: str, value: Any, columns: str, n_samples: int | None = No
 
 def check_features(X: Any) -> Any:
     """A finite (n, d) float array or canonical CSR matrix, float32 kept; a Dask array is computed."""
-    with _naming("X"), np.errstate(over="ignore", invalid="ignore"):
+    with naming("X"), np.errstate(over="ignore", invalid="ignore"):
         X = check_array(_in_memory(X), accept_sparse="csr", dtype=[np.float64, np.float32], order="C", input_name="X")
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()

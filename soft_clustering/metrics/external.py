@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import check_array
 
-from ..inputs.features import _naming
+from ..inputs.features import naming
 from ._validation import label_codes
 
 Array = NDArray[np.float64]
@@ -38,7 +38,7 @@ _CHUNK = 2_000_000  # entries of a temporary array
 
 def _read_memberships(name: str, value: Any) -> Array:
     """A membership matrix whose rows sum to 1; one-hot for a vector of labels."""
-    with _naming(name):
+    with naming(name):
         n_dims = np.ndim(value)
     if n_dims == 1:
         codes, n_clusters = label_codes(name, value)
@@ -51,7 +51,7 @@ def _read_memberships(name: str, value: Any) -> Array:
             f"Got an array of {n_dims} dimensions instead."
         )
     # Entries near the largest float overflow in the sum that looks for NaN.
-    with _naming(name), np.errstate(over="ignore", invalid="ignore"):
+    with naming(name), np.errstate(over="ignore", invalid="ignore"):
         U: Array = check_array(value, dtype=np.float64, order="C", input_name=name)
     if U.min() < 0:
         raise ValueError(f"{name} must be >= 0 everywhere. Got a smallest entry of {U.min():g} instead.")
@@ -118,7 +118,7 @@ def _cover_of_array(name: str, value: Any) -> sparse.csr_array:
         codes, n_communities = label_codes(name, value)
         ones = np.ones(len(codes), dtype=np.int64)
         return sparse.csr_array((ones, (np.arange(len(codes)), codes)), shape=(len(codes), n_communities))
-    with _naming(name):
+    with naming(name):
         matrix = check_array(
             value, accept_sparse="csr", ensure_all_finite=False, ensure_min_features=0, input_name=name
         )

@@ -28,7 +28,7 @@ from ..base import labels_from_memberships
 from ..engine.blocks import Array, Block, Frame
 from ..engine.threads import single_threaded_blas
 from ..evidential import credal
-from ..inputs.features import _naming, validate_matrix
+from ..inputs.features import naming, validate_matrix
 from ..kernels import gauss_statistics
 from ..kernels.reference import squared_distances
 from ._validation import check_features, check_matrix, check_real, in_units, ratio
@@ -625,7 +625,7 @@ def separation(centers: Any) -> float:
     >>> separation([[0.0], [1.0], [3.0]])
     2.0
     """
-    with _naming("centers"), np.errstate(over="ignore", invalid="ignore"):
+    with naming("centers"), np.errstate(over="ignore", invalid="ignore"):
         V = check_array(centers, dtype=np.float64, input_name="centers")
     if len(V) == 1:
         return math.nan

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..engine.blocks import Array
-from ..inputs.features import _naming, is_dask
+from ..inputs.features import naming, is_dask
 
 
 def check_numbers(name: str, value: Any, *shape: int | str, negative: bool = True) -> Array:
@@ -28,7 +28,7 @@ def check_numbers(name: str, value: Any, *shape: int | str, negative: bool = Tru
     """
     value = value.compute() if is_dask(value) else value
     # Entries near the largest float overflow in the sum that looks for NaN.
-    with _naming(name), np.errstate(over="ignore", invalid="ignore"):
+    with naming(name), np.errstate(over="ignore", invalid="ignore"):
         array: Array = check_array(value, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
     fits = len(shape) == array.ndim and all(
         isinstance(wanted, str) or wanted == length for wanted, length in zip(shape, array.shape, strict=True)

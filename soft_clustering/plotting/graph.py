@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array
 
 from ..engine.blocks import Array
 from ..engine.threads import single_threaded_blas
-from ..inputs.features import _naming
+from ..inputs.features import naming
 from .data import check_count, check_memberships, check_numbers, estimator_memberships
 from .drawing import cluster_legend, import_pyplot, legend_width, note_of_sample, one_axes, plain, title
 from .palette import UNASSIGNED, cluster_colors, membership_shares
@@ -279,7 +279,7 @@ def _undirected(adjacency: Any) -> sparse.csr_array:
         import networkx
 
         adjacency = networkx.to_scipy_sparse_array(adjacency, dtype=np.float64)
-    with _naming("adjacency"):
+    with naming("adjacency"):
         A = sparse.csr_array(check_array(adjacency, accept_sparse="csr", dtype=np.float64, input_name="adjacency"))
     if A.shape[0] != A.shape[1]:
         raise ValueError(f"adjacency must be square. Got shape {A.shape} instead.")

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from ..engine.blocks import Array, Block, Frame
-from ..inputs.features import naming, is_dask
+from ..inputs.features import is_dask, naming
 
 
 def _in_memory(value: Any) -> Any:

@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from ..engine.blocks import Array
-from ..inputs.features import naming, is_dask
+from ..inputs.features import is_dask, naming
 
 
 def check_numbers(name: str, value: Any, *shape: int | str, negative: bool = True) -> Array:

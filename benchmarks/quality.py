@@ -30,6 +30,16 @@ RESULTS = Path(__file__).parent / "results"
 ROWS = {"SoftKSC": 1000, "EVCLUS": 800}  # methods whose cost grows with the square of the rows
 
 
+class DensityClusters(soft_clustering.SoftDBSCANGM):
+    """What SoftDBSCANGM starts from, noise as one more cluster."""
+
+    def fit(self, X: Any) -> Any:
+        """Fit, and let the density clusters be the labels."""
+        super().fit(X)
+        self.labels_ = self.dbscan_labels_
+        return self
+
+
 def models() -> dict[str, Callable[[int, int], Any]]:
     """Name -> constructor from K and seed."""
 
@@ -44,6 +54,8 @@ def models() -> dict[str, Callable[[int, int], Any]]:
 
     table = {row.name: ours(row.name) for row in REGISTRY if getattr(soft_clustering, row.name).modality == "features"}
     table["SCM (finds K)"] = lambda K, seed: soft_clustering.SCM(random_state=seed)
+    table["SoftDBSCANGM (100 passes)"] = lambda K, seed: soft_clustering.SoftDBSCANGM(max_iter=100)
+    table["DBSCAN of SoftDBSCANGM"] = lambda K, seed: DensityClusters()
     table["FCM m=2"] = lambda K, seed: soft_clustering.FCM(K, m=2.0, random_state=seed)
     table["KMeans (scikit-learn)"] = lambda K, seed: KMeans(K, n_init=10, random_state=seed)
     return table

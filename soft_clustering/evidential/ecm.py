@@ -35,7 +35,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
 from ..engine.blocks import Array, Block, Blocks
 from ..engine.initialisation import starting_centers
-from ..fuzzy.fcm import auto_fuzzifier
+from ..fuzzy.fcm import auto_fuzzifier, smaller
 from ..kernels import EMPTY
 from ..kernels.reference import fcm_rule
 from .credal import FOCAL_SETS, CredalMixin, make_focal_sets, pignistic, singletons
@@ -228,9 +228,7 @@ class ECM(CredalMixin, AlternatingClusterer):
         self._penalty = self._sizes**self.alpha
         if blocks.mean_variance == 0:
             self._penalty[self._sizes > 1] = np.inf  # identical rows say nothing of sets: single clusters only
-        # Weights that count repetitions add up to at least the number of rows; shares of 1 say nothing of n.
-        n = max(blocks.n, blocks.total_weight)
-        self.beta_ = auto_fuzzifier(n, blocks.n_features) if self.beta == "auto" else float(self.beta)
+        self.beta_ = auto_fuzzifier(blocks.n_counted, blocks.n_features) if self.beta == "auto" else float(self.beta)
         self._noise = None if self.delta == "auto" else _squared(float(self.delta) * float(blocks.frame.scale))
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
@@ -317,8 +315,7 @@ class ECM(CredalMixin, AlternatingClusterer):
         self.delta_ = float(np.sqrt(self._noise) / blocks.frame.scale)
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        advice = "a smaller beta" if self.beta == "auto" else "beta='auto' or a smaller beta"
-        remedy = f"beta={self.beta_:g} may be too large for {blocks.d} features, try {advice}"
+        remedy = f"beta={self.beta_:g} may be too large for {blocks.d} features, try {smaller('beta', self.beta)}"
         complaints = collapse("ECM", run.state, self.memberships_, blocks, remedy)
         empty = int(np.count_nonzero(np.asarray(self.belief_.max(axis=0)) < _NOBODY))
         if not complaints and empty:

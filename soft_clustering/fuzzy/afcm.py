@@ -49,8 +49,8 @@ from ..engine.alternating import PARAMETERS, Run, best_run, collapse, objective_
 from ..engine.blocks import Array, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.threads import single_threaded_blas
-from ..inputs.affinities import validate_affinity
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
+from ..inputs.pairwise import validate_affinity
 from ..kernels import center_memberships
 from ..kernels.reference import posteriors, squared_distances
 

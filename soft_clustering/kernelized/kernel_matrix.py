@@ -12,41 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator
 
 from ..engine.blocks import Array, Block, Frame
-from ..inputs.features import refuse_dask, validate_features
 
 HELD = 1 << 28  # bytes of a kernel matrix that is kept in memory: that of 5792 rows
 _PIECE = 1 << 18  # numbers of a kernel matrix that are computed at once
 _FAR = 140.0  # exponents beyond which a kernel is as good as 0: exp(-140) = 1e-61
 _SAME = 1e-13  # squared distances of CSR rows below this part of their squared lengths are rounding
 _GROUP = 64  # rows whose own kernel entries are read off a small matrix
-_SYMMETRIC = 1e-6  # part of the largest entry by which a matrix and its transpose may differ
-
-
-def validate_rows(estimator: BaseEstimator, X: Any, kernel: Any, *, reset: bool, accept_sparse: bool) -> Any:
-    """Validated features; with ``kernel='precomputed'`` a kernel matrix, symmetric where it is to be fitted."""
-    refuse_dask(estimator, X)
-    X = validate_features(estimator, X, reset=reset, accept_sparse=accept_sparse)
-    if reset and kernel == "precomputed":
-        _check_symmetric(X)
-    return X
-
-
-def _check_symmetric(X: NDArray[Any]) -> None:
-    n = len(X)
-    if X.shape != (n, n):
-        raise ValueError(f"X must be a square kernel matrix for kernel='precomputed'. Got shape {X.shape} instead.")
-    allowed = _SYMMETRIC * max(float(X.max()), -float(X.min()))
-    for part in pieces(n, n):
-        with np.errstate(over="ignore"):
-            gap = float(np.abs(X[part] - X[:, part].T).max())
-        if gap > allowed:
-            raise ValueError(
-                "X must be a symmetric kernel matrix for kernel='precomputed'. Got entries that differ from those of "
-                f"the transpose by {gap:.3g} instead."
-            )
 
 
 def pieces(n: int, width: int) -> Iterator[slice]:

@@ -39,10 +39,11 @@ from ..engine.alternating import PARAMETERS, Run
 from ..engine.blocks import Array, make_blocks
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
+from ..inputs.pairwise import validate_kernel_rows
 from ..kernels import reference
 from . import kernel_matrix
 from .gamma import frame_gamma, resolve_gamma
-from .kernel_matrix import FunctionRows, RBFRows, pieces, validate_rows
+from .kernel_matrix import FunctionRows, RBFRows, pieces
 
 _VANISHED = 1e-12  # squared length of a prototype that opposite samples have cancelled
 _SMALL = 1e-100  # a common factor below this is multiplied out
@@ -267,8 +268,8 @@ class KFCCL(InductiveSoftClusterer):
         tags.input_tags.sparse = self.kernel in ("rbf", "linear")
         return tags
 
-    def _validate_rows(self, X: Any, *, reset: bool) -> Any:
-        return validate_rows(self, X, self.kernel, reset=reset, accept_sparse=self.kernel in ("rbf", "linear"))
+    def _validate_kernel_rows(self, X: Any, *, reset: bool) -> Any:
+        return validate_kernel_rows(self, X, self.kernel, reset=reset, accept_sparse=self.kernel in ("rbf", "linear"))
 
     def _validate_new_rows(self, X: Any) -> Any:
         check_is_fitted(self, "dual_coef_")

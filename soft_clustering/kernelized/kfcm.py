@@ -30,19 +30,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers
 from ..engine.blocks import Array, Block, Blocks, Frame
-from ..engine.initialisation import starting_centers
-from ..fuzzy.fcm import resolve_fuzzifier
+from ..fuzzy.fcm import fuzzy_start, resolve_fuzzifier, smaller
 from ..kernels import CenterStatistics, center_memberships, center_statistics
 from .gamma import frame_gamma, resolve_gamma
-
-
-def kernel_start(blocks: Blocks, init: Any, K: int, rng: np.random.RandomState, m: float, gamma: float) -> Array:
-    """K starting centres in the coordinates of the frame, where ``gamma`` is in them too."""
-    V = starting_centers(blocks, init, K, rng)
-    if m > 3 and isinstance(init, str):
-        # A centre on a row has u = 1 there, which for a large m outweighs all other rows: step off the seeds.
-        V = new_centers(V, blocks.reduce(center_statistics, V, "kernel", 2.0, gamma))
-    return V
 
 
 class KFCM(AlternatingClusterer):
@@ -170,14 +160,12 @@ class KFCM(AlternatingClusterer):
         self.verbose = verbose
 
     def _resolve(self, blocks: Blocks) -> None:
-        # Weights that count repetitions add up to at least the number of rows; shares of 1 say nothing of n.
-        n = max(blocks.n, blocks.total_weight)
-        self.m_ = resolve_fuzzifier(self.m, n, blocks.n_features, self.n_clusters)
+        self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, blocks.n_features, self.n_clusters)
         self.gamma_ = resolve_gamma(blocks, self.gamma, self.gamma_scale)
         self._gamma = frame_gamma(blocks, self.gamma, self.gamma_scale)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        return kernel_start(blocks, self.init, self.n_clusters, rng, self.m_, self._gamma)
+        return fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "kernel", 2.0, self._gamma)
 
     def _statistics(self, block: Block, V: Array) -> CenterStatistics:
         return center_statistics(block, V, "kernel", self.m_, self._gamma)
@@ -198,6 +186,6 @@ class KFCM(AlternatingClusterer):
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        advice = "a smaller m" if self.m == "auto" else "m='auto' or a smaller m"
-        remedy = f"m={self.m_:g} or gamma={self.gamma_:.3g} may be too large, try {advice}, or a smaller gamma"
+        advice = f"try {smaller('m', self.m)}, or a smaller gamma"
+        remedy = f"m={self.m_:g} or gamma={self.gamma_:.3g} may be too large, {advice}"
         return super()._complaints(run, blocks) + collapse("KFCM", run.state, self.memberships_, blocks, remedy)

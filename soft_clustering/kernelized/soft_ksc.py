@@ -36,9 +36,10 @@ from ..engine.blocks import Array, Frame, make_blocks
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
 from ..inputs.labels import resolve_n_clusters, validate_partial_labels
+from ..inputs.pairwise import validate_kernel_rows
 from ..kernels.reference import fcm_rule, squared_distances
 from .gamma import frame_gamma, resolve_gamma
-from .kernel_matrix import FunctionRows, GivenRows, RBFRows, pieces, rbf, validate_rows
+from .kernel_matrix import FunctionRows, GivenRows, RBFRows, pieces, rbf
 
 _FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # of gamma='scale', among which gamma='auto' chooses
 _DENSE = 200  # rows up to which all eigenvectors cost less than a few by Lanczos
@@ -194,7 +195,7 @@ class SoftKSC(InductiveSoftClusterer):
         self : object
         """
         self._validate_params()
-        X = validate_rows(self, X, self.kernel, reset=True, accept_sparse=False)
+        X = validate_kernel_rows(self, X, self.kernel, reset=True, accept_sparse=False)
         labels = validate_partial_labels(y, X)
         # A failed fit is no fit, and what another one left is none of this one's.
         for name in ("embedding_centers_", "memberships_", "labels_", "X_fit_", "gamma_", "classes_"):
@@ -230,7 +231,7 @@ class SoftKSC(InductiveSoftClusterer):
         memberships : ndarray of shape (n_new, n_clusters)
         """
         check_is_fitted(self, "memberships_")
-        X = validate_rows(self, X, self.kernel, reset=False, accept_sparse=False)
+        X = validate_kernel_rows(self, X, self.kernel, reset=False, accept_sparse=False)
         with single_threaded_blas():
             return soft_memberships(*self._scores(X), self.embedding_centers_).astype(X.dtype)
 

@@ -16,7 +16,8 @@ from soft_clustering import EVCLUS
 from soft_clustering.datasets import get_dataset
 from soft_clustering.evidential import evclus
 from soft_clustering.evidential.credal import make_focal_sets
-from soft_clustering.evidential.evclus import AllPairs, SampledPairs, conflict_matrix, medoid_labels, targets
+from soft_clustering.evidential.evclus import medoid_labels
+from soft_clustering.evidential.stress import AllPairs, SampledPairs, conflict_matrix, targets
 from soft_clustering.testing import check_soft_clusterer
 
 IRIS, CLASSES = load_iris(return_X_y=True)

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel
 
 from soft_clustering.engine.blocks import Frame, make_blocks
-from soft_clustering.kernelized.kernel_matrix import FunctionRows, GivenRows, RBFRows, pieces, rbf, validate_rows
+from soft_clustering.inputs.pairwise import validate_kernel_rows
+from soft_clustering.kernelized.kernel_matrix import FunctionRows, GivenRows, RBFRows, pieces, rbf
 
 PLAIN = Frame(np.zeros(3), 1.0)
 
@@ -115,32 +116,37 @@ class Estimator(BaseEstimator):
 
 def test_fitted_matrix_must_be_symmetric():
     K = np.eye(4) + 0.1
-    np.testing.assert_array_equal(validate_rows(Estimator(), K, "precomputed", reset=True, accept_sparse=False), K)
+    np.testing.assert_array_equal(
+        validate_kernel_rows(Estimator(), K, "precomputed", reset=True, accept_sparse=False), K
+    )
     with pytest.raises(ValueError, match=r"X must be a square kernel matrix .* Got shape \(3, 4\)"):
-        validate_rows(Estimator(), K[:3], "precomputed", reset=True, accept_sparse=False)
+        validate_kernel_rows(Estimator(), K[:3], "precomputed", reset=True, accept_sparse=False)
     K[1, 2] += 0.01
     with pytest.raises(ValueError, match=r"X must be a symmetric kernel matrix .* by 0.01 instead"):
-        validate_rows(Estimator(), K, "precomputed", reset=True, accept_sparse=False)
+        validate_kernel_rows(Estimator(), K, "precomputed", reset=True, accept_sparse=False)
     big = np.array([[1.0, 1e308], [-1e308, 1.0]])
     with pytest.raises(ValueError, match="X must be a symmetric kernel matrix"):
-        validate_rows(Estimator(), big, "precomputed", reset=True, accept_sparse=False)
+        validate_kernel_rows(Estimator(), big, "precomputed", reset=True, accept_sparse=False)
     rough = (np.eye(300) + 0.1).astype(np.float32)
     rough[5, 200] += 1e-7
-    validate_rows(Estimator(), rough, "precomputed", reset=True, accept_sparse=False)
+    validate_kernel_rows(Estimator(), rough, "precomputed", reset=True, accept_sparse=False)
 
 
 def test_new_rows_need_not_be_square():
     estimator = Estimator()
-    validate_rows(estimator, np.eye(4), "precomputed", reset=True, accept_sparse=False)
-    assert validate_rows(estimator, np.ones((2, 4)), "precomputed", reset=False, accept_sparse=False).shape == (2, 4)
+    validate_kernel_rows(estimator, np.eye(4), "precomputed", reset=True, accept_sparse=False)
+    assert validate_kernel_rows(estimator, np.ones((2, 4)), "precomputed", reset=False, accept_sparse=False).shape == (
+        2,
+        4,
+    )
     with pytest.raises(ValueError, match="3 features"):
-        validate_rows(estimator, np.ones((2, 3)), "precomputed", reset=False, accept_sparse=False)
+        validate_kernel_rows(estimator, np.ones((2, 3)), "precomputed", reset=False, accept_sparse=False)
 
 
 def test_dask_is_refused():
     lazy = pytest.importorskip("dask.array").ones((6, 2))
     with pytest.raises(TypeError, match="Estimator compares rows with each other and takes no Dask array"):
-        validate_rows(Estimator(), lazy, "rbf", reset=True, accept_sparse=True)
+        validate_kernel_rows(Estimator(), lazy, "rbf", reset=True, accept_sparse=True)
 
 
 def test_function():

@@ -113,7 +113,6 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     _objective_sense: ClassVar[Literal["min", "max"]] = "min"
     _accepts_sparse: ClassVar[bool] = False
-    _mirror_symmetric: ClassVar[bool] = True  # whether turning a feature round, x to -x, changes nothing
     _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_")  # fitted attributes with an entry per row
     _residual: Callable[[State, State, list[float], Blocks], float] = staticmethod(center_shift)
 

@@ -227,6 +227,11 @@ class Blocks:
             X = sparse.vstack(parts, "csr") if sparse.issparse(X) else np.concatenate(parts)
         return Block(X, np.concatenate(weights), self.frame)
 
+    @property
+    def n_counted(self) -> float:
+        """Rows, weights counted: those that count repetitions add up to at least the rows, shares of 1 say nothing."""
+        return max(float(self.n), self.total_weight)
+
     @cached_property
     def total_weight(self) -> float:
         """Sum of the weights."""

@@ -64,6 +64,22 @@ def resolve_fuzzifier(m: Any, n_samples: float, n_features: int, n_clusters: int
     return value
 
 
+def smaller(name: str, value: Any) -> str:
+    """What to try where the fuzzifier of this name was too large."""
+    return f"a smaller {name}" if value == "auto" else f"{name}='auto' or a smaller {name}"
+
+
+def fuzzy_start(
+    blocks: Blocks, init: Any, K: int, rng: np.random.RandomState, m: float, rule: str, *parameters: float
+) -> Array:
+    """K starting centres for fuzzifier m; ``rule`` and ``parameters`` are those of a step with fuzzifier 2."""
+    V = starting_centers(blocks, init, K, rng)
+    if m > 3 and isinstance(init, str):
+        # A centre on a row has u = 1 there, which for a large m outweighs all other rows: step off the seeds.
+        V = new_centers(V, blocks.reduce(center_statistics, V, rule, *parameters))
+    return V
+
+
 class FCM(AlternatingClusterer):
     """Fuzzy c-means: k-means with degrees of membership.
 
@@ -180,16 +196,10 @@ class FCM(AlternatingClusterer):
         self.verbose = verbose
 
     def _resolve(self, blocks: Blocks) -> None:
-        # Weights that count repetitions add up to at least the number of rows; shares of 1 say nothing of n.
-        n = max(blocks.n, blocks.total_weight)
-        self.m_ = resolve_fuzzifier(self.m, n, blocks.n_features, self.n_clusters)
+        self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, blocks.n_features, self.n_clusters)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        V = starting_centers(blocks, self.init, self.n_clusters, rng)
-        if self.m_ > 3 and isinstance(self.init, str):
-            # A centre on a row has u = 1 there, which for a large m outweighs all other rows: step off the seeds.
-            V = new_centers(V, blocks.reduce(center_statistics, V, "fcm", 2.0))
-        return V
+        return fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "fcm", 2.0)
 
     def _statistics(self, block: Block, V: Array) -> CenterStatistics:
         return center_statistics(block, V, "fcm", self.m_)
@@ -205,8 +215,7 @@ class FCM(AlternatingClusterer):
         self._weight = statistics.weight
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        advice = "a smaller m" if self.m == "auto" else "m='auto' or a smaller m"
-        remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try {advice}"
+        remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try {smaller('m', self.m)}"
         return super()._complaints(run, blocks) + collapse("FCM", run.state, self.memberships_, blocks, remedy)
 
     def _run(self, starts: Starts) -> None:

@@ -270,7 +270,7 @@ class GathGeva(StagedClusterer):
                 f"GathGeva raised the ridge of {raised} of {self.n_clusters} clusters, whose covariances are singular, "
                 f"to at most {run.state.ridges.max():.2g}; increase reg_covar (got {self.reg_covar:g})"
             )
-        lone = int(np.sum(run.state.weights * max(blocks.n, blocks.total_weight) < _LONE))
+        lone = int(np.sum(run.state.weights * blocks.n_counted < _LONE))
         collapsed = shape_collapse("GathGeva", run.state, self.memberships_, "try a smaller m")
         if lone and not collapsed and blocks.n >= 2 * self.n_clusters:
             complaints.append(

@@ -42,7 +42,7 @@ from ..engine.covariance import (
 )
 from ..inputs.features import validate_matrix
 from ..kernels import EMPTY, GaussStatistics, gauss_memberships, gauss_statistics, inverse_cholesky
-from .fcm import resolve_fuzzifier
+from .fcm import resolve_fuzzifier, smaller
 from .staged import StagedClusterer
 
 
@@ -176,8 +176,7 @@ class GK(StagedClusterer):
         return make_blocks(X, weight, scaling="standard").in_subspace()
 
     def _resolve(self, blocks: Blocks) -> None:
-        n = max(blocks.n, blocks.total_weight)
-        self.m_ = resolve_fuzzifier(self.m, n, blocks.n_features, self.n_clusters)
+        self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, blocks.n_features, self.n_clusters)
         self._n_features = blocks.n_features
         rho = np.ones(self.n_clusters)
         if self.volumes is not None:
@@ -234,8 +233,8 @@ class GK(StagedClusterer):
             return self._volumes(state)[:, None, None] * norms * unit * unit[:, None]
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        advice = "a smaller m" if self.m == "auto" else "m='auto' or a smaller m"
-        return super()._complaints(run, blocks) + shape_collapse("GK", run.state, self.memberships_, f"try {advice}")
+        advice = f"try {smaller('m', self.m)}"
+        return super()._complaints(run, blocks) + shape_collapse("GK", run.state, self.memberships_, advice)
 
     def _volumes(self, state: Ellipsoids) -> Array:
         """(rho_k det F_k)^(1/d), what the Mahalanobis distance of F_k is multiplied with."""

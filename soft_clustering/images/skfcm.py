@@ -41,10 +41,9 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import Modality
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, center_shift, collapse
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
-from ..fuzzy.fcm import resolve_fuzzifier
+from ..fuzzy.fcm import fuzzy_start, resolve_fuzzifier
 from ..inputs.images import Image, refuse_shape_as_y, validate_image
 from ..kernelized.gamma import frame_gamma, resolve_gamma
-from ..kernelized.kfcm import kernel_start
 from ..kernels import EMPTY, center_rows, center_statistics
 from ..kernels.reference import fcm_rule
 
@@ -403,7 +402,7 @@ class SKFCM(AlternatingClusterer):
         self._gamma = frame_gamma(blocks, self.gamma, self.gamma_scale)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> State:
-        V = kernel_start(blocks, self.init, self.n_clusters, rng, self._m, self._gamma)
+        V = fuzzy_start(blocks, self.init, self.n_clusters, rng, self._m, "kernel", 2.0, self._gamma)
         grid: Any = blocks.blocks[0]
         U, _ = memberships_at(self._distances(grid, V), self._m)
         return State(V, U, self._disagreement(grid, U) if self.spatial == "penalty" else None)

@@ -268,7 +268,7 @@ class KFCCL(InductiveSoftClusterer):
         tags.input_tags.sparse = self.kernel in ("rbf", "linear")
         return tags
 
-    def _validate_kernel_rows(self, X: Any, *, reset: bool) -> Any:
+    def _validate_rows(self, X: Any, *, reset: bool) -> Any:
         return validate_kernel_rows(self, X, self.kernel, reset=reset, accept_sparse=self.kernel in ("rbf", "linear"))
 
     def _validate_new_rows(self, X: Any) -> Any:

@@ -1,10 +1,10 @@
 """Adjusted Rand index with default settings and the true K, beside k-means.
 
 ``python benchmarks/quality.py [--seeds 3] [--models NAME ...]`` takes the ten offline sets, raw features.
-``--held-out DATA_HOME`` takes nine OpenML sets instead that no default was chosen on, at most 600 rows of each, raw and
-standardised; DATA_HOME is a folder of their ``.npz`` files. Prints a Markdown table of the means over the seeds and
-writes the figures of every seed to ``benchmarks/results/quality.json`` or ``quality_held_out.json``, where those of
-models that were not asked for stay.
+``--held-out DATA_HOME [--rows 600]`` takes nine OpenML sets instead that no default was chosen on, at most so many rows
+of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. Prints a Markdown table of the means over
+the seeds and writes the figures of every seed to ``benchmarks/results/quality.json``, ``quality_held_out.json`` or
+``quality_held_out_ROWS.json``, where those of models that were not asked for stay.
 """
 
 from __future__ import annotations
@@ -67,14 +67,16 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--models", nargs="+", choices=[*table], default=[*table], metavar="NAME")
     parser.add_argument("--held-out", metavar="DATA_HOME")
+    parser.add_argument("--rows", type=int, default=600, help="of each held-out set")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     sets = offline_sets()
     if arguments.held_out:
-        raw = held_out_sets(arguments.held_out)
+        raw = held_out_sets(arguments.held_out, arguments.rows)
         scaled = {f"{name} (std)": (StandardScaler().fit_transform(X), y) for name, (X, y) in raw.items()}
         sets = raw | scaled
-    path = RESULTS / ("quality_held_out.json" if arguments.held_out else "quality.json")
+    held_out = "_held_out" + ("" if arguments.rows == 600 else f"_{arguments.rows}") if arguments.held_out else ""
+    path = RESULTS / f"quality{held_out}.json"
     record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"ari": {}, "seconds": {}}
     print("| model | mean | spread | " + " | ".join(sets) + " |")
     print("|---" * (len(sets) + 3) + "|")

@@ -79,8 +79,10 @@ def make_topics(
 def fit_prior(alpha: Array, logs: Array) -> Array:
     """The Dirichlet parameters that suit the mean E[log theta] of documents, by Newton's method from ``alpha``.
 
-    The Hessian is a diagonal plus a constant: a step costs O(K).
+    The Hessian is a diagonal plus a constant: a step costs O(K). A single topic suits any.
     """
+    if len(alpha) == 1:
+        return alpha
 
     def fitness(a: Array) -> float:
         return float(gammaln(a.sum()) - gammaln(a).sum() + a @ logs)

@@ -617,14 +617,15 @@ static int64_t document(const job_t *job, int64_t row, int64_t *word, double *x,
         return;                                                                                                        \
     }
 
-static void put(const job_t *job, int64_t row, const double *values, double unit)
+/* A row of the result: values / total. */
+static void put(const job_t *job, int64_t row, const double *values, double total)
 {
     const int64_t K = job->K;
     for (int64_t k = 0; k < K; k++)
         if (job->x->is_float)
-            ((float *)job->out)[row * K + k] = (float)(values[k] * unit);
+            ((float *)job->out)[row * K + k] = (float)(values[k] / total);
         else
-            ((double *)job->out)[row * K + k] = values[k] * unit;
+            ((double *)job->out)[row * K + k] = values[k] / total;
 }
 
 /* The E-step of latent Dirichlet allocation. Result: the documents' part of the bound, summed E[log theta] (wide), and
@@ -655,7 +656,7 @@ static void lda_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, doubl
         for (int64_t k = 0; k < K; k++)
             gammas += one[k];
         if (job->out)
-            put(job, row, one, 1 / gammas);
+            put(job, row, one, gammas);
         sums[0] = gammas;
         sums[1] = alphas;
         s->digammas(sums, PAD, sum_psi, sum_log);

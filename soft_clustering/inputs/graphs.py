@@ -141,10 +141,11 @@ def _canonical(X: Any, name: str) -> Any:
     if A.nnz:
         if not np.isfinite(A.data).all():
             raise ValueError(f"{name} must have finite entries. Got NaN or infinity.")
-        if A.data.min() < 0:
-            raise ValueError(f"{name} must have entries >= 0. Got {A.data.min():.3g} (negative values in data).")
-        if A.data.max() > _LARGEST:
-            raise ValueError(f"{name} must have entries below {_LARGEST:g}. Got {A.data.max():.3g}.")
+        least, most = float(A.data.min()), float(A.data.max())
+        if least < 0:
+            raise ValueError(f"{name} must have entries >= 0. Got {least:.3g}.")
+        if most > _LARGEST:
+            raise ValueError(f"{name} must have entries below {_LARGEST:g}. Got {most:.3g}.")
     return A
 
 

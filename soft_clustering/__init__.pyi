@@ -19,6 +19,9 @@ from .fuzzy.gk import GK as GK
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
 from .fuzzy.rough_k_means import RoughKMeans as RoughKMeans
+from .graphs.bayesian_nmf import BayesianNMF as BayesianNMF
+from .graphs.bigclam import BIGCLAM as BIGCLAM
+from .graphs.mmsb import MMSB as MMSB
 from .images.skfcm import SKFCM as SKFCM
 from .kernelized.kfccl import KFCCL as KFCCL
 from .kernelized.kfcm import KFCM as KFCM

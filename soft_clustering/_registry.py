@@ -217,4 +217,28 @@ REGISTRY: tuple[Row, ...] = (
         "Blei, Ng, Jordan (2003); Hoffman, Blei, Bach (2010)",
         "texts that mix several topics, many or streaming documents; not for texts of a few words",
     ),
+    Row(
+        "BIGCLAM",
+        "soft_clustering.graphs.bigclam",
+        "graphs",
+        None,
+        "Yang, Leskovec (2013)",
+        "large graphs whose communities overlap densely; not for weighted graphs or communities of few links",
+    ),
+    Row(
+        "BayesianNMF",
+        "soft_clustering.graphs.bayesian_nmf",
+        "graphs",
+        None,
+        "Psorakis, Roberts, Ebden, Sheldon (2011)",
+        "weighted graphs, number of overlapping communities unknown; not for very sparse graphs",
+    ),
+    Row(
+        "MMSB",
+        "soft_clustering.graphs.mmsb",
+        "graphs",
+        None,
+        "Airoldi, Blei, Fienberg, Xing (2008); Gopalan, Blei (2013)",
+        "shares of blocks and the links between blocks wanted; not where overlaps are the point",
+    ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -9,10 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import InductiveSoftClusterer, Modality
+from ..engine.alternating import Run, best_run, objective_change
 from ..inputs.features import check_enough_samples
 from ..inputs.graphs import validate_graph, validate_links
 
@@ -78,3 +82,53 @@ def spectral_labels(A: Any, K: int, rng: np.random.RandomState) -> NDArray[np.in
     rows = vectors / np.where(norms > 0, norms, 1.0)
     labels: NDArray[np.intp] = KMeans(K, n_init=10, random_state=rng.randint(2**31 - 1)).fit(rows).labels_
     return labels
+
+
+def iterate(
+    model: Any, state: Any, step: Callable[[Any], tuple[Any, float]], change: Callable[..., float] = objective_change
+) -> Run:
+    """Repeat ``step``, from a state to the next one and its objective, until ``change`` is at most ``model.tol``."""
+    run = Run(state)
+    for run.n_iter in range(1, model.max_iter + 1):
+        new, objective = step(run.state)
+        run.history.append(objective)
+        run.residual = change(run.state, new, run.history)
+        run.state = new
+        if model.verbose > 1:
+            print(f"{type(model).__name__} pass {run.n_iter}: objective {objective:.8g}, change {run.residual:.3g}")
+        if run.residual <= model.tol:
+            run.converged = True
+            break
+    return run
+
+
+def best_of_starts(model: Any, start: Callable[[], Run]) -> Run:
+    """The best of ``n_init`` runs, one where the start is given; its history becomes the model's."""
+    n_init = model.n_init if isinstance(getattr(model, "init", "random"), str) else 1
+    runs = []
+    for i in range(n_init):
+        runs.append(start())
+        if model.verbose:
+            ending = "converged" if runs[-1].converged else "not converged"
+            shown = f"objective {runs[-1].history[-1]:.8g}, {runs[-1].n_iter} passes, {ending}"
+            print(f"{type(model).__name__} start {i + 1}/{n_init}: {shown}")
+    run = best_run(runs, model._objective_sense)
+    assert run is not None
+    model.objective_history_ = np.array(run.history)
+    model.objective_ = float(run.history[-1])
+    model.n_iter_, model.converged_ = run.n_iter, run.converged
+    if not run.converged and model.max_iter > 1:
+        warnings.warn(
+            f"{type(model).__name__} did not converge in max_iter={model.max_iter} passes (last change "
+            f"{run.residual:.2g}, tol={model.tol:.2g}). Increase max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return run
+
+
+def without_links(model: Any, memberships: NDArray[Any]) -> None:
+    """Fitted attributes of a graph without links, where there is nothing to learn."""
+    model.objective_, model.objective_history_ = 0.0, np.zeros(1)
+    model.n_iter_, model.converged_ = 1, True
+    model._set_memberships(memberships)

@@ -105,7 +105,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         cover : ndarray of shape (n_samples, n_clusters), bool
         """
         check_is_fitted(self, "memberships_")
-        memberships = self._degrees()
+        memberships = self.memberships_
         if threshold is not None:
             cover: NDArray[np.bool_] = (memberships >= threshold) & (memberships > 0)
         else:
@@ -118,16 +118,11 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
             np.put_along_axis(cover, order[:, top_k:], False, axis=1)
         return cover
 
-    def _degrees(self) -> NDArray[Any]:
-        """What ``get_cover`` compares with its threshold."""
-        return self.memberships_
-
     def _default_cover(self) -> NDArray[np.bool_]:
         own = 0.5 if self.membership_kind == "possibilistic" else 1 / self.n_clusters_
         threshold = getattr(self, "threshold_", own)
         # A row of equal memberships belongs everywhere, whichever way 1 / K was rounded.
-        degrees = self._degrees()
-        cover: NDArray[np.bool_] = (degrees >= threshold * (1 - 1e-6)) & (degrees > 0)
+        cover: NDArray[np.bool_] = (self.memberships_ >= threshold * (1 - 1e-6)) & (self.memberships_ > 0)
         return cover
 
     def __sklearn_tags__(self) -> Tags:

@@ -117,8 +117,9 @@ class BayesianNMF(GraphClusterer):
     the diagonal are those of the authors' program, the limit of 100 is ours. The matrix is divided by its largest
     entry. A pass costs O(nnz K) time; memory is O(nnz + n K).
 
-    The number found grows with the diagonal: with degrees it is too large on sparse graphs. ``get_cover`` compares
-    shares, not strengths. New nodes come as rows of links to the nodes of ``fit``, whose factors are kept.
+    The number found grows with the diagonal: with degrees it is too large on sparse graphs. ``get_cover`` without a
+    threshold compares shares; a threshold is one of strengths. New nodes come as rows of links to the nodes of
+    ``fit``, whose factors are kept.
 
     References
     ----------
@@ -269,8 +270,9 @@ class BayesianNMF(GraphClusterer):
         self.community_shares_ = memberships / np.where(sums > 0, sums, 1)
         return memberships
 
-    def _degrees(self) -> NDArray[Any]:
-        return self.community_shares_
+    def _default_cover(self) -> NDArray[np.bool_]:
+        cover: NDArray[np.bool_] = self.community_shares_ >= self.threshold_
+        return cover
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Strengths of new nodes, each for itself.

@@ -39,6 +39,7 @@ from .network import Array, GraphClusterer, best_of_starts, iterate, spectral_la
 
 _LEAST = 1e-9  # the least probability of a link, and of no link
 _OWN = 0.9  # of a node's shares that start in its own block
+_ROUNDS = 16  # of averaging over links that make random starts smooth
 _PREDICTION_STEPS = 20
 
 
@@ -67,8 +68,8 @@ class MMSB(GraphClusterer):
     background_rate : float or 'auto', default='auto'
         That probability. ``'auto'`` is a tenth of the density of the graph.
     init : {'spectral', 'random'} or array of shape (n_nodes, n_clusters), default='spectral'
-        Starting shares: clusters of a spectral embedding; random ones, which rarely lead anywhere; or shares, which
-        force one start.
+        Starting shares: clusters of a spectral embedding; random ones that linked nodes have in common, for which
+        several starts are advised; or shares, which force one start.
     n_init : int, default=1
         Starts; the one of largest objective is kept.
     max_iter : int, default=200
@@ -223,10 +224,9 @@ class MMSB(GraphClusterer):
                 raise ValueError("init must have entries >= 0, not all 0 in any row.")
             P = np.maximum(P / P.sum(axis=1, keepdims=True), _LEAST)
             return P / P.sum(axis=1, keepdims=True)
-        if self.init == "random":
-            return rng.dirichlet(np.ones(K), n)
+        labels = smooth_labels(A, K, rng) if self.init == "random" else spectral_labels(A, K, rng)
         P = np.full((n, K), (1 - _OWN) / K)
-        P[np.arange(n), spectral_labels(A, K, rng) if K > 1 else 0] += _OWN
+        P[np.arange(n), labels] += _OWN
         return P
 
     def _expect(self, A: Any, degree: NDArray[Any], state: Blocks) -> tuple[Array, Array, Array, Array, float]:
@@ -323,6 +323,17 @@ class MMSB(GraphClusterer):
         if n_nodes is not None:
             pi = pi[rng.randint(len(pi), size=n_nodes)]
         return draw_links(pi, self.block_matrix_, rng), pi
+
+
+def smooth_labels(A: Any, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """The largest of K random numbers of each node, after some rounds of averaging over its links."""
+    R = rng.normal(size=(A.shape[0], K))
+    degree = np.maximum(np.diff(A.indptr), 1)[:, None]
+    for _ in range(_ROUNDS):
+        R = R + A @ R / degree
+    spread = R.std(axis=0)
+    labels: NDArray[np.intp] = ((R - R.mean(axis=0)) / np.where(spread > 0, spread, 1)).argmax(axis=1)
+    return labels
 
 
 def draw_links(pi: Array, B: Array, rng: np.random.RandomState) -> Any:

@@ -67,6 +67,8 @@ def spectral_labels(A: Any, K: int, rng: np.random.RandomState) -> NDArray[np.in
     Degrees are raised by their mean, which keeps small components from taking the eigenvectors.
     """
     n = A.shape[0]
+    if K == 1:
+        return np.zeros(n, dtype=np.intp)
     degree = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
     root = sparse.diags_array(1 / np.sqrt(degree + max(degree.mean(), np.finfo(float).tiny)))
     L = root @ A.astype(np.float64) @ root

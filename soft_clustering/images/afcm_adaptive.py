@@ -402,7 +402,8 @@ class AFCMAdaptive(AlternatingClusterer):
         # The unit is the largest value, as a power of two; nothing is shifted, as the gain is a factor.
         scale = 2.0 ** min(max(-math.frexp(most)[1], -1000), 1000) if most > 0 else 1.0
         picture = Picture(X, Frame(np.zeros(1), scale))
-        return Blocks([picture], float(picture.y[picture.inside].var()))
+        y = picture.y[picture.inside]
+        return Blocks([picture], float((y - y[0]).var()))  # exactly 0 for an even image
 
     def _new_picture(self, X: Any, mask: Any) -> Picture:
         check_is_fitted(self, "_state")
@@ -456,12 +457,14 @@ class AFCMAdaptive(AlternatingClusterer):
         return Segmentation(U, W, float(np.vdot(W, D) + np.dot(self._weights, roughness(state.excess))))
 
     def _update(self, state: State, statistics: Segmentation, blocks: Blocks) -> State:
+        if blocks.mean_variance == 0:  # rounding would tell centres apart that are the same
+            return state._replace(memberships=statistics.memberships)
         picture: Any = blocks.blocks[0]
         y, g, W = picture.y, 1 + state.excess.ravel(), statistics.weights
         mass = W @ (g * g)
         V = np.where(mass >= EMPTY, W @ (g * y) / np.maximum(mass, EMPTY), state.centers)
         w = W.T @ V**2
-        if not w.any():  # an image of zeros has no gain
+        if not w.any():  # centres of 0 say nothing of the gain
             return State(V, state.excess, False, statistics.memberships)
         r = np.zeros_like(w)
         for share, v in zip(W, V, strict=True):
@@ -493,7 +496,7 @@ class AFCMAdaptive(AlternatingClusterer):
             self.corrected_image_ = picture.X.reshape(self.image_shape_) / self.gain_
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        V, remedy = run.state.centers[:, None], f"m={self.m:g} or bias_scale={self.bias_scale:g} may be unsuitable"
+        V, remedy = run.state.centers[:, None], f"the image may be even, or m={self.m:g} too large"
         complaints = super()._complaints(run, blocks) + collapse("AFCMAdaptive", V, self.memberships_, blocks, remedy)
         if run.state.clipped:
             complaints.append(

@@ -242,7 +242,8 @@ class AFCMAdaptive(AlternatingClusterer):
     Each step lowers the objective, but for the division by the mean, which may raise the penalties a little. The fit
     ends in a local minimum, and which one is decided by the start: with shading so strong that fuzzy c-means on the
     image is mostly wrong, try a smaller ``bias_scale``. Where the gain would fall below 0.001 it is kept there, with
-    a warning. Noise is not smoothed. Pixels near 0 say nothing of the gain: it is the neighbourhood's there.
+    a warning. Noise is not smoothed. Pixels near 0 say nothing of the gain, which is that of their neighbourhood then.
+    Regions larger than L are taken for shading in part, and at the border the gain is flatter than it should be.
 
     New images must have the shape of the fitted one: they are divided by its gain.
 

@@ -237,7 +237,7 @@ class AFCMAdaptive(AlternatingClusterer):
     border.
 
     The start is the gain 1 and the centres of fuzzy c-means on a histogram of the values. A pass costs O(n K) and about
-    ten cosine transforms of the n pixels, O(n log n); memory is a few (n, K) arrays.
+    twenty cosine transforms of the n pixels, O(n log n); memory is a few (n, K) arrays.
 
     Each step lowers the objective, but for the division by the mean, which may raise the penalties a little. The fit
     ends in a local minimum, and which one is decided by the start: with shading so strong that fuzzy c-means on the

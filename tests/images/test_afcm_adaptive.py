@@ -249,7 +249,7 @@ def test_without_shading_it_is_fuzzy_c_means(layout):
 
 
 def test_strong_shading_needs_a_short_scale():
-    """The published size of the effect, on discs: 20 pixels 0.995, 10 pixels 0.992, 40 pixels as bad as without."""
+    """A length of 40 pixels is as good as no gain. Even the true gain leaves 1 % wrong, in the dark corner."""
     labels = discs(inner=0.27)
     image = phantom(labels, 0.8)
     accuracy = {L: (fit(image, bias_scale=L / 128).label_image_ == labels).mean() for L in (10, 20, 40)}
@@ -439,14 +439,14 @@ def test_refused_masks(mask, message):
         AFCMAdaptive(3).fit(SMALL, mask=mask)
 
 
-far = SMALL.copy()
-far[0, 0] = 1e6
+FAR = SMALL.copy()
+FAR[0, 0] = 1e6
 IMAGES = {
     "one row": SMALL[:1],
     "one column": SMALL[:, :1],
     "negative": -SMALL,
     "of both signs": SMALL - 0.5,
-    "a far value": far,
+    "a far value": FAR,
     "offset": SMALL + 1e8,
     "integers": (100 * SMALL).astype(np.uint8),
     "float32": SMALL.astype(np.float32),

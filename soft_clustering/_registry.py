@@ -202,6 +202,14 @@ REGISTRY: tuple[Row, ...] = (
         "noisy grey or colour images; not where one region is much larger than the others",
     ),
     Row(
+        "AFCMAdaptive",
+        "soft_clustering.images.afcm_adaptive",
+        "images",
+        None,
+        "Pham, Prince (1999)",
+        "grey images and volumes with smooth shading; not where the shading has the scale of the regions",
+    ),
+    Row(
         "FeMIFuzzy",
         "soft_clustering.federated.femi_fuzzy",
         "federated",

@@ -11,8 +11,8 @@ b_k = sum_i u_ik^m x_i / a_k, the centroids of fuzzy c-means, two of them taken 
 
 on. The path: starting from c centroids, fuse the pair of smallest t into its mean weighted by a, let a few passes of
 fuzzy c-means undo the shrinkage, and go on. Every number of clusters from c down is visited once. A single lambda:
-solve for all centroids under the penalty, memberships fixed, fuse those that coincide, run fuzzy c-means from there, and
-go on until none do. The result are the centroids of fuzzy c-means with the clusters that are left.
+solve for all centroids under the penalty, memberships fixed, fuse those that coincide, run fuzzy c-means from there,
+and go on until none do. The result are the centroids of fuzzy c-means with the clusters that are left.
 
 References
 ----------
@@ -47,8 +47,8 @@ from ..inputs.features import check_enough_samples, refuse_dask, validate_featur
 from ..kernels import center_memberships, center_rows, center_statistics, reference
 from .fcm import FCM, fuzzy_start, resolve_fuzzifier, smaller
 
-_FIRST = 50  # passes of fuzzy c-means before the first fusion
-_BETWEEN = 5  # passes after a fusion
+_PASSES = 5  # of fuzzy c-means before the first fusion of a path and after each; more of them gain nothing
+_ALONE = 50  # of fuzzy c-means before a fusion at a single lambda
 _SETTLED = 1e-3  # movement of the centroids, in units of the spread, that ends these passes
 _CORESET = 5000  # rows of the path; of more a coreset of so many
 _MOST = 100  # of n_initial_clusters='auto', unless more are asked for
@@ -132,7 +132,7 @@ def fusion_path(blocks: Blocks, V: Array, m: float, last: int, careful: int, tre
 
     Only from ``careful`` centroids on a fusion is followed by more than one pass.
     """
-    V, mass = settle(blocks, V, m, _FIRST)
+    V, mass = settle(blocks, V, m, _PASSES)
     yield V
     while len(V) > last:
         thresholds = fusion_thresholds(mass, V)
@@ -142,7 +142,7 @@ def fusion_path(blocks: Blocks, V: Array, m: float, last: int, careful: int, tre
         groups = np.arange(len(V))
         groups[second:] -= 1
         groups[second] = first
-        V, mass = settle(blocks, merged(V, mass, groups), m, _BETWEEN if len(V) <= careful + 1 else 1)
+        V, mass = settle(blocks, merged(V, mass, groups), m, _PASSES if len(V) <= careful + 1 else 1)
         yield V
 
 
@@ -150,8 +150,8 @@ def coreset(blocks: Blocks, size: int, n_seeds: int, rng: np.random.RandomState)
     """So many weighted rows in place of all: half of them drawn evenly, half by their distance to k-means++ seeds."""
     block = blocks.joined()
     distance = center_rows(block, kmeans_plusplus(blocks, n_seeds, rng), "nearest", 0.0)
-    total = float(distance.sum())
-    chance = 0.5 / block.n + 0.5 * (distance / total if total > 0 else 1 / block.n)
+    even = np.full(block.n, 1 / block.n)
+    chance = (even + distance / distance.sum()) / 2 if distance.any() else even
     drawn = np.sort(reference.draw(chance, block.order, (np.arange(size) + rng.uniform(size=size)) / size))
     return Blocks([Block(block.X[drawn], 1 / (size * chance[drawn]), block.frame)], blocks.mean_variance)
 
@@ -242,12 +242,13 @@ class CAFHFCM(InductiveSoftClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of largest membership.
     centers_ : ndarray of shape (n_clusters_, n_features)
-        Centroids of fuzzy c-means: what the penalty fused stays fused, but nothing is shrunken.
+        Centroids of fuzzy c-means, that of largest sum of u^m first: what the penalty fused stays fused, but nothing is
+        shrunken.
     n_clusters_ : int
     m_ : float
         The fuzzifier used.
     fusion_weight_ : float
-        The lambda at which ``n_clusters_`` clusters were reached.
+        The lambda at which ``n_clusters_`` clusters were reached, or the one given.
     fusion_path_ : ndarray of shape (n_stages, 2)
         lambda and the number of clusters from there on; down to ``n_clusters``, or to 1 where it is None.
     hierarchy_ : ndarray of shape (n_fusions, 4)
@@ -278,9 +279,12 @@ class CAFHFCM(InductiveSoftClusterer):
     classes overlap or features are many, it is too small (3 for handwritten digits). With ``n_clusters`` given the
     result hardly depends on the seed, and is mostly what many starts of fuzzy c-means find.
 
+    A single ``fusion_weight`` is harder to use: most numbers of clusters come out at no weight at all, and centroids of
+    different mass that are close to each other may be pulled apart; a larger ``fuse_tol`` helps.
+
     The path costs O(n c^2 d) time, the halves about as much again for each halving; memory beyond X and
-    ``memberships_`` is O(n + c^2). Of more than 5000 samples a weighted sample of 5000, half of it drawn by the distance
-    from k-means++ seeds, stands in for all until the last fusion. Fewer than 20 samples are not halved:
+    ``memberships_`` is O(n + c^2). Of more than 5000 samples a weighted sample of 5000, half of it drawn by squared
+    distance to k-means++ seeds, stands in for all until the last fusion. Fewer than 20 samples are not halved:
     ``selection='strength'`` is then ``'silhouette'``.
 
     References
@@ -381,9 +385,11 @@ class CAFHFCM(InductiveSoftClusterer):
             fcm.m_ = self.m_
             try:
                 alternate(fcm, blocks, run)
-            finally:
+            except KeyboardInterrupt:
                 if run.n_iter:
                     self._finish(run, blocks)
+                raise
+            self._finish(run, blocks)
             self._say(f"objective {self.objective_:.8g} after {run.n_iter} passes with {len(V)} clusters")
             for complaint in self._complaints(run, blocks):
                 warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
@@ -509,7 +515,7 @@ class CAFHFCM(InductiveSoftClusterer):
         weight = float(self.fusion_weight or 0.0) * float(blocks.frame.scale)
         reach = self.fuse_tol * math.sqrt(blocks.mean_variance * blocks.d)
         while True:
-            V, mass = settle(blocks, V, self.m_, _FIRST)
+            V, mass = settle(blocks, V, self.m_, _ALONE)
             if weight == 0:
                 return V
             shrunken = fused_centers(mass, V, weight)
@@ -528,14 +534,17 @@ class CAFHFCM(InductiveSoftClusterer):
         unit = np.array([1.0, 1.0, 1 / float(blocks.frame.scale), 1.0])
         self.hierarchy_ = np.array(tree.rows, dtype=np.float64).reshape(-1, 4) * unit
         self.fusion_path_ = np.array(tree.path, dtype=np.float64) * unit[2:]
-        self.fusion_weight_ = float(next(weight for weight, left in self.fusion_path_ if left == K))
+        reached = next(weight for weight, left in self.fusion_path_ if left == K)
+        self.fusion_weight_ = float(reached if self.fusion_weight is None else self.fusion_weight)
 
     def _finish(self, run: Run, blocks: Blocks) -> None:
         """Store a run: one last look at the data makes memberships, objective and centres agree."""
+        statistics, scale = blocks.reduce(center_statistics, run.state, "fcm", self.m_), float(blocks.frame.scale)
+        # The path leaves them in an order that means nothing.
+        run.state = run.state[np.argsort(-statistics.weight, kind="stable")]
         self._state, self._frame = run.state, blocks.frame
-        scale = float(blocks.frame.scale)
-        last = blocks.reduce(center_statistics, run.state, "fcm", self.m_).objective
-        self.objective_history_ = np.array([float(J / scale / scale) for J in [*run.history, last]])
+        history = [*run.history, statistics.objective]
+        self.objective_history_ = np.array([float(J / scale / scale) for J in history])
         self.objective_ = float(self.objective_history_[-1])
         self.n_iter_, self.converged_ = run.n_iter, run.converged
         self.centers_ = blocks.frame.to_input(run.state).astype(blocks.dtype)

@@ -151,9 +151,9 @@ def test_path_fuses_the_pair_of_smallest_threshold(monkeypatch):
     monkeypatch.setattr(cafhfcm, "settle", recorded)
     blocks = make_blocks(IRIS)
     tree = Tree(9)
-    stages = list(fusion_path(blocks, blocks.joined().take(np.arange(0, 150, 17)), 2.0, 1, 4, tree))
+    stages = list(fusion_path(blocks, blocks.joined().take(np.arange(0, 150, 17)), 2.0, 1, 9, tree))
     assert [len(V) for V in stages] == list(range(9, 0, -1))
-    assert [call[3] for call in calls] == [5, 1, 1, 1, 1, 5, 5, 5, 5]
+    assert [call[3] for call in calls] == 9 * [5]
     least = []
     for (_, V, a, _), (start, _, _, _) in itertools.pairwise(calls):
         pairs = itertools.combinations(range(len(V)), 2)
@@ -164,6 +164,16 @@ def test_path_fuses_the_pair_of_smallest_threshold(monkeypatch):
         expected[j] = (a[j] * V[j] + a[k] * V[k]) / (a[j] + a[k])
         np.testing.assert_allclose(start, expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose([weight for weight, _ in tree.path[1:]], np.maximum.accumulate(least), rtol=1e-12)
+
+
+def test_far_above_the_numbers_that_matter_there_are_no_passes(monkeypatch):
+    counts, settle = [], cafhfcm.settle
+    monkeypatch.setattr(cafhfcm, "settle", lambda blocks, V, *rest: counts.append(len(V)) or settle(blocks, V, *rest))
+    CAFHFCM(2, random_state=0).fit(IRIS)
+    assert counts == [13, 4, 3, 2]
+    counts.clear()
+    CAFHFCM(max_clusters=3, selection="lifetime", random_state=0).fit(IRIS)
+    assert counts == [13, 6, 5, 4, 3, 2, 1]
 
 
 def test_tree():
@@ -495,6 +505,13 @@ def test_many_rows():
     assert given.objective_ == pytest.approx(FCM(6, random_state=0).fit(X).objective_, rel=1e-6)
 
 
+def test_coreset_has_rows_for_all_clusters(monkeypatch):
+    monkeypatch.setattr(cafhfcm, "_CORESET", 50)
+    X = make_blobs(1200, 2, centers=60, cluster_std=0.05, center_box=(-50, 50), random_state=0)[0]
+    model = CAFHFCM(50, random_state=0).fit(X)
+    assert len(np.unique(model.labels_)) == 50
+
+
 def test_coreset_of_copies():
     blocks = make_blocks(np.ones((6000, 2)))
     core = coreset(blocks, 100, 5, np.random.RandomState(0))
@@ -529,9 +546,9 @@ def test_predict_as_trained():
 
 
 def test_verbose(capsys):
-    CAFHFCM(random_state=0, verbose=1).fit(THREE)
+    model = CAFHFCM(random_state=0, verbose=1).fit(THREE)
     said = capsys.readouterr().out
-    assert re.search(r"path from 13 to 1 clusters", said)
+    assert f"path from 13 to 1 clusters, fusion weights up to {model.fusion_path_[-1, 0]:.4g}" in said
     assert re.search(r"scores 2: \S+, 3: 1,", said)
     assert "with 3 clusters" in said
     fitted_at(8.0, verbose=1)

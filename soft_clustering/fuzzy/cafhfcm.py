@@ -143,7 +143,7 @@ def fusion_path(blocks: Blocks, V: Array, m: float, last: int, careful: int, tre
         groups = np.arange(len(V))
         groups[second:] -= 1
         groups[second] = first
-        V, mass = merged(V, mass, groups), np.bincount(groups, mass)
+        V, mass = merged(V, mass, groups), np.bincount(groups, mass).astype(np.float64)
         if len(V) <= careful:
             V, mass = settle(blocks, V, m, _PASSES)
         yield V

@@ -90,6 +90,15 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
     ),
     Row(
+        "CAFHFCM",
+        "soft_clustering.fuzzy.cafhfcm",
+        "fuzzy",
+        None,
+        "Lin, Chen (2020)",
+        "round clusters, one that does not depend on the start, or an unknown number of separate ones; not for overlap "
+        "with the number unknown",
+    ),
+    Row(
         "GMM",
         "soft_clustering.mixture.gmm",
         "mixture",

@@ -90,6 +90,14 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
     ),
     Row(
+        "CAFCM",
+        "soft_clustering.fuzzy.cafcm",
+        "fuzzy",
+        None,
+        "Li, Wang (2024)",
+        "a k-means partition of least cost, many poor local optima; not for clusters that are not round",
+    ),
+    Row(
         "GMM",
         "soft_clustering.mixture.gmm",
         "mixture",

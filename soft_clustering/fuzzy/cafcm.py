@@ -2,8 +2,8 @@
 
 Minimise the within-cluster sum of squares of k-means, J = sum_i min_k |x_i - v_k|^2. A few modules do so together while
 the fuzzifier cools, m_t = 1 + exp(-t) for t = 0..18, or m_t = 1 + 1 / (t + 1) for t = 0..5000. At each m_t every module
-begins anew from seeds and k-means, its personal best; then, until the best of the group has not improved for some
-rounds, a round is
+begins anew from seeds and k-means, its personal best. Then, until the best of the group has not improved for more than
+M rounds, a round is
 
 * for each module: fuzzy c-means at m_t from its memberships W, every sample to its nearest centre, k-means. That gives
   hard memberships W and J; the module keeps its best, P, and the group its best, G;
@@ -24,12 +24,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -159,6 +162,40 @@ class Module:
         self.position = np.clip(self.position + self.velocity, 0, 1)
 
 
+@dataclass
+class Swarm:
+    """The modules, and what they do together."""
+
+    modules: list[Module]
+    pool: Executor | None  # a thread for each module, or none
+
+    def each(self, step: Callable[[Module], None]) -> None:
+        """Do a step with every module."""
+        if self.pool is None:
+            for module in self.modules:
+                step(module)
+            return
+
+        def alone(module: Module) -> None:
+            with one_thread():
+                step(module)
+
+        list(self.pool.map(alone, self.modules))
+
+    def best(self, group: Solution | None) -> Solution:
+        """The best of the group so far."""
+        found = (group, *(module.best for module in self.modules))
+        return min((solution for solution in found if solution is not None), key=lambda solution: solution.objective)
+
+    def move(self, group: Solution, n_round: int) -> None:
+        """On to other positions: mutation where all are near the best one."""
+        apart = sum(float(np.sum((module.position - group.position) ** 2)) for module in self.modules)
+        if math.sqrt(apart) < _DIVERSE * len(self.modules) * group.position.size:
+            self.each(partial(Module.mutate, n_round=n_round))
+        else:
+            self.each(partial(Module.fly, group=group))
+
+
 class CAFCM(InductiveSoftClusterer):
     """Collaborative annealing fuzzy c-means: a search for the best k-means partition.
 
@@ -180,7 +217,7 @@ class CAFCM(InductiveSoftClusterer):
     max_fcm_iter : int, default=10
         Iterations of a fuzzy c-means run.
     n_iter_no_change : int, default=1
-        Rounds without an improvement of the best partition after which the fuzzifier falls.
+        The fuzzifier falls after more than so many rounds without an improvement of the best partition.
     init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
         Where modules begin at every fuzzifier. A callable gets ``(X, n_clusters, rng)``. With an array, all begin
         there, and only the moves of the swarm differ. The publication draws ``'random'`` samples.
@@ -229,8 +266,8 @@ class CAFCM(InductiveSoftClusterer):
     Notes
     -----
     Follows [1]_ and the program of its authors. Ours are the defaults of ``init``, ``min_m``, ``max_fcm_iter`` and
-    ``n_iter_no_change`` (see the example for those of the publication, whose program waits one round more), the sample
-    of largest cost as the new place of a centre that k-means leaves empty, and 1e-10 as the least relative improvement.
+    ``n_iter_no_change`` (see the example for those of the publication), the sample of largest cost as the new place of
+    a centre that k-means leaves empty, and 1e-10 as the least relative improvement.
 
     The result is a partition of k-means: use it where a low within-cluster sum of squares matters. With clusters that
     are not round, or of very different sizes, that criterion itself is wrong. ``score`` is minus the objective.
@@ -257,7 +294,7 @@ class CAFCM(InductiveSoftClusterer):
     >>> round(model.objective_, 3)
     78.851
     >>> model.soft_memberships_[0].max().round(3)
-    np.float64(0.997)
+    np.float64(0.998)
 
     The setting of the publication:
 
@@ -328,11 +365,19 @@ class CAFCM(InductiveSoftClusterer):
             self.__dict__.pop(name, None)
         X = validate_features(self, X, reset=True, accept_sparse=False)
         check_enough_samples(X.shape[0], self.n_clusters)
-        with single_threaded_blas():
+        rng = check_random_state(self.random_state)
+        # Each has draws of its own, so that threads change nothing.
+        modules = [Module(np.random.RandomState(rng.randint(2**31))) for _ in range(self.n_modules)]
+        n_threads = min(effective_n_jobs(self.n_jobs), self.n_modules)
+        with single_threaded_blas(), ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
             blocks, run = make_blocks(X), Run(None)
-            space = CenterSpace(blocks) if is_dask(X) or blocks.n > _MANY else MembershipSpace(blocks)
+            if is_dask(X) or blocks.n > _MANY:
+                space: MembershipSpace | CenterSpace = CenterSpace(blocks)
+            else:
+                blocks = blocks.in_subspace()
+                space = MembershipSpace(blocks)
             try:
-                self._anneal(blocks, space, run)
+                self._anneal(blocks, space, Swarm(modules, pool), run)
             except KeyboardInterrupt:
                 if run.n_iter:
                     self._finish(run, blocks)
@@ -371,11 +416,8 @@ class CAFCM(InductiveSoftClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _anneal(self, blocks: Blocks, space: MembershipSpace | CenterSpace, run: Run) -> None:
+    def _anneal(self, blocks: Blocks, space: MembershipSpace | CenterSpace, swarm: Swarm, run: Run) -> None:
         """Keep ``run`` up to date with the best partition, while the fuzzifier falls."""
-        rng = check_random_state(self.random_state)
-        # Each has draws of its own, so that threads change nothing.
-        modules = [Module(np.random.RandomState(rng.randint(2**31))) for _ in range(self.n_modules)]
         self.m_history_ = np.empty(0)
         group: Solution | None = None
 
@@ -394,44 +436,27 @@ class CAFCM(InductiveSoftClusterer):
 
         for m in cooling(self.schedule, self.min_m):
             self.m_ = float(m)
-            self._each(restart, modules)
-            group = _best(modules, group)
+            swarm.each(restart)
+            group = swarm.best(group)
             idle = n_round = 0
-            while idle < self.n_iter_no_change:
+            while idle <= self.n_iter_no_change:
                 if run.n_iter == self.max_iter:
                     return
                 n_round += 1
                 run.n_iter += 1
+                run.state = group.centers
                 run.history.append(group.objective)
-                run.state = group.centers
                 self.m_history_ = np.append(self.m_history_, self.m_)
-                self._each(improve, modules)
-                before, group = group, _best(modules, group)
+                swarm.each(improve)
+                before, group = group.objective, swarm.best(group)
                 run.state = group.centers
+                idle = 0 if group.objective < (1 - _ROUNDING) * before else idle + 1
                 self._report(f"round {run.n_iter}", group, blocks, 2)
-                idle = 0 if group.objective < (1 - _ROUNDING) * before.objective else idle + 1
-                apart = math.sqrt(sum(float(np.sum((module.position - group.position) ** 2)) for module in modules))
-                if apart / (len(modules) * group.position.size) < _DIVERSE:
-                    self._each(lambda module, n=n_round: module.mutate(n), modules)
-                else:
-                    self._each(lambda module, group=group: module.fly(group), modules)
+                swarm.move(group, n_round)
             self._report(f"{n_round} rounds", group, blocks, 1)
             if group.objective == 0:
                 break
         run.converged = True
-
-    def _each(self, step: Callable[[Module], None], modules: list[Module]) -> None:
-        """Do a step with every module."""
-        if effective_n_jobs(self.n_jobs) == 1:
-            for module in modules:
-                step(module)
-            return
-
-        def alone(module: Module) -> None:
-            with one_thread():
-                step(module)
-
-        Parallel(self.n_jobs, require="sharedmem")(delayed(alone)(module) for module in modules)
 
     def _report(self, what: str, group: Solution, blocks: Blocks, level: int) -> None:
         if self.verbose >= level:
@@ -465,16 +490,10 @@ class CAFCM(InductiveSoftClusterer):
         ]
 
 
-def _best(modules: list[Module], group: Solution | None) -> Solution:
-    """The best of the group so far."""
-    known = [solution for solution in (group, *(module.best for module in modules)) if solution is not None]
-    return min(known, key=lambda solution: solution.objective)
-
-
 def _cost(blocks: Blocks, V: Array) -> float:
     """Sum of squared distances to the nearest centre."""
     return float(blocks.reduce(center_statistics, V, "nearest", 0.0).objective)
 
 
 def _in_input_units(objective: float, frame: Frame) -> float:
-    return float(objective / frame.scale / frame.scale)
+    return float(objective / frame.unit / frame.unit)

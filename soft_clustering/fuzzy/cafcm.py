@@ -53,6 +53,7 @@ _DIVERSE = 1e-3  # the least diversity without mutation
 _MANY = 100_000  # rows beyond which the swarm moves centres instead of memberships
 _LLOYD_PASSES = 300
 _ROUNDING = 1e-10  # part of an objective that is no improvement
+_NOTHING = 1e-24  # part of the total sum of squares that is rounding
 _SOFT = 2.0  # fuzzifier of soft_memberships_
 
 
@@ -442,6 +443,8 @@ class CAFCM(InductiveSoftClusterer):
             while idle <= self.n_iter_no_change:
                 if run.n_iter == self.max_iter:
                     return
+                if n_round:
+                    swarm.move(group, n_round)
                 n_round += 1
                 run.n_iter += 1
                 run.state = group.centers
@@ -452,9 +455,8 @@ class CAFCM(InductiveSoftClusterer):
                 run.state = group.centers
                 idle = 0 if group.objective < (1 - _ROUNDING) * before else idle + 1
                 self._report(f"round {run.n_iter}", group, blocks, 2)
-                swarm.move(group, n_round)
             self._report(f"{n_round} rounds", group, blocks, 1)
-            if group.objective == 0:
+            if group.objective <= _NOTHING * blocks.n * blocks.d * blocks.mean_variance:
                 break
         run.converged = True
 

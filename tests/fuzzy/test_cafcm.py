@@ -146,7 +146,7 @@ def test_swarm_step_by_loops():
 
 @pytest.mark.parametrize("n_different, mutated", [((9, 8), True), ((9, 10), False)])
 def test_diversity_decides_between_the_moves(n_different, mutated):
-    """|W_all - W_best|_F / (N n K) with N = 2, n = 1000, K = 3 is sqrt(2 rows that differ) / 6000: below 1e-3 or not."""
+    """|W_all - W_best|_F / (N n K): for N = 2, n = 1000, K = 3 sqrt(2 rows that differ) / 6000."""
     best = np.eye(3, dtype=np.float32)[np.zeros(1000, dtype=int)]
     swarm = Swarm([Module(np.random.RandomState(seed)) for seed in range(2)], None)
     for module, n_rows in zip(swarm.modules, n_different, strict=True):

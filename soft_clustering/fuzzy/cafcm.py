@@ -271,15 +271,17 @@ class CAFCM(InductiveSoftClusterer):
     a centre that k-means leaves empty, and 1e-10 as the least relative improvement.
 
     The result is a partition of k-means: use it where a low within-cluster sum of squares matters. With clusters that
-    are not round, or of very different sizes, that criterion itself is wrong. ``score`` is minus the objective.
+    are not round, or of very different sizes, that criterion itself is wrong. The search is no proof: where there are
+    many clusters, all modules may miss the best partition, most of all with ``init='random'``. ``score`` is minus the
+    objective.
 
     A round costs N (``max_fcm_iter`` + k-means) passes of O(n K d) time, each fuzzifier N further k-means runs. The
     positions of the swarm take O(N n K) memory in single precision. Beyond 100,000 samples, and for Dask arrays, the
     swarm moves the centres in the range of the data instead of the memberships, by the same rules: an approximation of
     ours, in O(N K d) memory.
 
-    The diversity as published falls with the number of samples: beyond about 1e6 / K^2 of them it is always below its
-    limit, and every move is a mutation.
+    The diversity as published falls with the number of samples: with two modules and more than 1e6 / K^2 samples it is
+    always below its limit, and every move is a mutation.
 
     References
     ----------
@@ -436,6 +438,8 @@ class CAFCM(InductiveSoftClusterer):
             module.arrive(polish(V))
 
         for m in cooling(self.schedule, self.min_m):
+            if run.n_iter == self.max_iter:
+                return
             self.m_ = float(m)
             swarm.each(restart)
             group = swarm.best(group)
@@ -471,6 +475,7 @@ class CAFCM(InductiveSoftClusterer):
     def _finish(self, run: Run, blocks: Blocks) -> None:
         """Store a run."""
         V, self._frame = run.state, blocks.frame
+        self.m_ = float(self.m_history_[-1])  # an interrupted fit may have gone on to the next one
         history = [*run.history, _cost(blocks, V)]
         self.objective_history_ = np.array([_in_input_units(J, blocks.frame) for J in history])
         self.objective_ = float(self.objective_history_[-1])

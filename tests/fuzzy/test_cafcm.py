@@ -343,6 +343,8 @@ def test_stopping_before_the_end_of_the_schedule_is_said():
         model = CAFCM(3, max_iter=3, random_state=0).fit(IRIS)
     assert (model.n_iter_, model.converged_) == (3, False)
     assert rounds(IRIS, 1, n_clusters=3).n_iter_ == 1
+    assert rounds(IRIS, 2, n_clusters=3).m_ == 2  # the last round of this level: the next one has not begun
+    assert rounds(IRIS, 14, n_clusters=3).converged_
 
 
 def test_nothing_is_left_to_do_at_cost_0():
@@ -357,12 +359,13 @@ def test_fewer_distinct_rows_than_clusters_is_said():
         CAFCM(5, random_state=0).fit(np.repeat(START, 5, axis=0))
 
 
-def test_interrupt_keeps_the_best_so_far(monkeypatch):
+@pytest.mark.parametrize("at", [10, 15, 30])
+def test_interrupt_keeps_the_best_so_far(monkeypatch, at):
     settle, calls = cafcm.settle, []
 
     def interrupted(*arguments):
         calls.append(0)
-        if len(calls) == 30:
+        if len(calls) == at:
             raise KeyboardInterrupt
         return settle(*arguments)
 
@@ -372,6 +375,7 @@ def test_interrupt_keeps_the_best_so_far(monkeypatch):
         model.fit(IRIS)
     assert 0 < model.n_iter_ < 14
     assert not model.converged_
+    assert model.m_ == model.m_history_[-1]
     assert model.objective_ == pytest.approx(within_cluster_sum_of_squares(IRIS, model.labels_), rel=1e-12)
     np.testing.assert_array_equal(model.predict_memberships(IRIS), model.memberships_)
 

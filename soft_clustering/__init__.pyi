@@ -11,6 +11,7 @@ from .evidential.evclus import EVCLUS as EVCLUS
 from .federated.femi_fuzzy import FeMIFuzzy as FeMIFuzzy
 from .fuzzy.afcm import AFCM as AFCM
 from .fuzzy.afcm_simple import AFCMSimple as AFCMSimple
+from .fuzzy.cafcm import CAFCM as CAFCM
 from .fuzzy.cafhfcm import CAFHFCM as CAFHFCM
 from .fuzzy.entropy_fcm import ENTROPYFCM as ENTROPYFCM
 from .fuzzy.fcm import FCM as FCM

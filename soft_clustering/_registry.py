@@ -99,6 +99,14 @@ REGISTRY: tuple[Row, ...] = (
         "with the number unknown",
     ),
     Row(
+        "CAFCM",
+        "soft_clustering.fuzzy.cafcm",
+        "fuzzy",
+        None,
+        "Li, Wang (2024)",
+        "a k-means partition of least cost, many poor local optima; not for clusters that are not round",
+    ),
+    Row(
         "GMM",
         "soft_clustering.mixture.gmm",
         "mixture",

@@ -90,6 +90,14 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
     ),
     Row(
+        "SFCMEP",
+        "soft_clustering.fuzzy.sfcmep",
+        "fuzzy",
+        None,
+        "Hong et al. (2025)",
+        "round clusters, labels or prior memberships of a few samples; not where only the classes of the rest matter",
+    ),
+    Row(
         "GMM",
         "soft_clustering.mixture.gmm",
         "mixture",

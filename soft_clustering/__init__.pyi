@@ -12,6 +12,7 @@ from .federated.femi_fuzzy import FeMIFuzzy as FeMIFuzzy
 from .fuzzy.afcm import AFCM as AFCM
 from .fuzzy.afcm_simple import AFCMSimple as AFCMSimple
 from .fuzzy.entropy_fcm import ENTROPYFCM as ENTROPYFCM
+from .fuzzy.fcc import FCC as FCC
 from .fuzzy.fcm import FCM as FCM
 from .fuzzy.gath_geva import GathGeva as GathGeva
 from .fuzzy.gk import GK as GK

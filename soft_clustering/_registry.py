@@ -98,6 +98,14 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters, labels or prior memberships of a few samples; not where only the classes of the rest matter",
     ),
     Row(
+        "FCC",
+        "soft_clustering.fuzzy.fcc",
+        "fuzzy",
+        None,
+        "Kim, Lee (2002)",
+        "colours of images, those that look the same to belong together; on other features no better than FCM",
+    ),
+    Row(
         "GMM",
         "soft_clustering.mixture.gmm",
         "mixture",

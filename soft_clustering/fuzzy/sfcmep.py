@@ -204,9 +204,10 @@ class SFCMEP(AFCMSimple):
     drawn as in k-means++, given the others.
 
     Where only the labels of the other samples matter, use a classifier: with 5 % of the labels of nine data sets,
-    spreading them over a graph of neighbours agreed better with the classes (a mean adjusted Rand index of 0.44 against
-    0.39, 0.45 against 0.41 on standardised features). This method is for clusters with centres and degrees of
-    membership that respect what is known. As there is one round cluster per class, labels cannot bend it.
+    spreading them over a graph of neighbours agreed better with the classes of the rest (a mean adjusted Rand index of
+    0.46 against 0.41, on standardised features 0.47 against 0.43), and the nearest class mean was as good (0.41, 0.42).
+    This method is for clusters with centres and degrees of membership that respect what is known. As there is one round
+    cluster per class, labels cannot bend it.
 
     A pass costs O(n K d) time; memory beyond X and ``memberships_`` is a copy of the samples where some have a prior.
     The entropy weight that is learnt is at least 1e-12 of the total variance.

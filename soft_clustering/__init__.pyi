@@ -14,12 +14,14 @@ from .fuzzy.afcm_simple import AFCMSimple as AFCMSimple
 from .fuzzy.cafcm import CAFCM as CAFCM
 from .fuzzy.cafhfcm import CAFHFCM as CAFHFCM
 from .fuzzy.entropy_fcm import ENTROPYFCM as ENTROPYFCM
+from .fuzzy.fcc import FCC as FCC
 from .fuzzy.fcm import FCM as FCM
 from .fuzzy.gath_geva import GathGeva as GathGeva
 from .fuzzy.gk import GK as GK
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
 from .fuzzy.rough_k_means import RoughKMeans as RoughKMeans
+from .fuzzy.sfcmep import SFCMEP as SFCMEP
 from .images.afcm_adaptive import AFCMAdaptive as AFCMAdaptive
 from .images.skfcm import SKFCM as SKFCM
 from .kernelized.kfccl import KFCCL as KFCCL

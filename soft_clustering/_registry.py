@@ -107,6 +107,22 @@ REGISTRY: tuple[Row, ...] = (
         "a k-means partition of least cost, many poor local optima; not for clusters that are not round",
     ),
     Row(
+        "SFCMEP",
+        "soft_clustering.fuzzy.sfcmep",
+        "fuzzy",
+        None,
+        "Hong et al. (2025)",
+        "round clusters, labels or prior memberships of a few samples; not where only the classes of the rest matter",
+    ),
+    Row(
+        "FCC",
+        "soft_clustering.fuzzy.fcc",
+        "fuzzy",
+        None,
+        "Kim, Lee (2002)",
+        "colours of images, those that look the same to belong together; on other features no better than FCM",
+    ),
+    Row(
         "GMM",
         "soft_clustering.mixture.gmm",
         "mixture",

@@ -77,8 +77,8 @@ def options():
             for constraint in constraints:
                 values += sorted(constraint.options) if isinstance(constraint, StrOptions) else []
             for value in values:
-                # A precomputed matrix is another kind of data.
-                if value not in (cls().get_params()[name], "precomputed"):
+                # A precomputed matrix is another kind of data, and so are colours (tests/fuzzy/test_fcc.py).
+                if value not in (cls().get_params()[name], "precomputed", "lab", "rgb"):
                     yield pytest.param(row, {name: value}, id=f"{row.name}-{name}={value}")
 
 

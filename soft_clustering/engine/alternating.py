@@ -124,6 +124,11 @@ class AlternatingClusterer(InductiveSoftClusterer):
         """
         return True
 
+    @property
+    def _K(self) -> int:
+        """Clusters to look for."""
+        return int(self.n_clusters)
+
     _may_cycle: ClassVar[bool] = False  # whether the passes may come round to an earlier state (an array)
 
     # The method -----------------------------------------------------------------------------------------------------
@@ -235,7 +240,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
             self.__dict__.pop(name, None)
         with single_threaded_blas():
             blocks = self._make_blocks(X, weight)
-            check_enough_samples(blocks.n, self.n_clusters)
+            check_enough_samples(blocks.n, self._K)
             self._resolve(blocks)
             starts = Starts(self, blocks, check_random_state(self.random_state))
             try:
@@ -268,6 +273,10 @@ class AlternatingClusterer(InductiveSoftClusterer):
         """The data in the coordinates that the method works in."""
         return make_blocks(X, weight)
 
+    def _all_rows(self, X: Any, frame: Frame) -> Blocks:
+        """The data in the coordinates of a frame, rows of weight 0 included."""
+        return make_blocks(X, None, frame)
+
     def _n_starts(self) -> int:
         """Starts to run: one where the starting point is given."""
         given = not isinstance(self.init, str) and not callable(self.init)
@@ -296,7 +305,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self.objective_ = float(self.objective_history_[-1])
         self.n_iter_ = run.n_iter
         self.converged_ = run.converged
-        everything = blocks if blocks.kept is None else make_blocks(X, None, blocks.frame)
+        everything = blocks if blocks.kept is None else self._all_rows(X, blocks.frame)
         self._store_rows(everything, run.state)
         self._store(run.state, statistics, blocks)
 
@@ -378,7 +387,7 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
     sign = 1 if model._objective_sense == "min" else -1
     mixer = Anderson() if getattr(model, "accelerate", False) else None
     monotone = getattr(model, "_monotone", True)
-    first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model.n_clusters < _CHEAP_PASS else 1
+    first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model._K < _CHEAP_PASS else 1
     met: dict[bytes, int] | None = {} if getattr(model, "_may_cycle", False) else None
     state, mixed, best = run.state, False, np.inf
     for n_iter in range(1, model.max_iter + 1):

@@ -250,4 +250,12 @@ REGISTRY: tuple[Row, ...] = (
         "Ngo, Fang, Rumbut, Wang (2024)",
         "rows that must stay with several clients, values missing; not where the rows can be pooled and are complete",
     ),
+    Row(
+        "LDA",
+        "soft_clustering.documents.lda",
+        "documents",
+        None,
+        "Blei, Ng, Jordan (2003); Hoffman, Blei, Bach (2010)",
+        "texts that mix several topics, many or streaming documents; not for texts of a few words",
+    ),
 )

@@ -1,4 +1,4 @@
-"""scikit-learn's own estimator checks over every registered estimator of feature matrices."""
+"""scikit-learn's own estimator checks over every registered estimator of matrices: features, or counts of words."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def estimators():
         for row in REGISTRY
         if row.extra is None or find_spec(EXTRAS[row.extra]) is not None
     ]
-    return [cls() for cls in classes if cls.modality == "features"]
+    return [cls() for cls in classes if cls.modality in ("features", "documents")]
 
 
 def reads_labels(estimator):
@@ -58,6 +58,9 @@ def expected_failures(estimator):
         # Run below without predict_proba instead.
         reason = "the check takes every estimator with predict_proba for a classifier and reads its classifier_tags"
         expected |= {"check_estimator_sparse_array": reason, "check_estimator_sparse_matrix": reason}
+    if estimator.__sklearn_tags__().input_tags.positive_only:
+        # Run below on counts instead.
+        expected["check_clustering"] = "the check clusters negative numbers, whatever the tag positive_only says"
     if reads_labels(estimator):
         # Run below without y instead.
         reason = "the check asks for fewer clusters than there are classes in y, which a semi-supervised method refuses"
@@ -93,3 +96,15 @@ def test_sparse_check_without_predict_proba(cls, check):
 def test_few_clusters_check_without_labels(cls, check):
     unlabelled = type(cls.__name__, (cls,), {"fit": lambda self, X, y=None: cls.fit(self, X)})
     check(cls.__name__, unlabelled())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("readonly_memmap", [False, True])
+@pytest.mark.parametrize(
+    "cls",
+    [type(e) for e in estimators() if e.__sklearn_tags__().input_tags.positive_only],
+    ids=lambda cls: cls.__name__,
+)
+def test_clustering_check_on_positive_data(cls, readonly_memmap):
+    positive = type(cls.__name__, (cls,), {"fit": lambda self, X, y=None: cls.fit(self, np.exp(X))})
+    estimator_checks.check_clustering(cls.__name__, positive(), readonly_memmap=readonly_memmap)

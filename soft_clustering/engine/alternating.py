@@ -118,10 +118,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
 
     @property
     def _monotone(self) -> bool:
-        """Whether no pass makes the objective worse.
-
-        Otherwise a run that does not converge ends in its best state, or where ``_may_cycle`` in its last one.
-        """
+        """Whether no pass makes the objective worse."""
         return True
 
     @property
@@ -130,6 +127,11 @@ class AlternatingClusterer(InductiveSoftClusterer):
         return int(self.n_clusters)
 
     _may_cycle: ClassVar[bool] = False  # whether the passes may come round to an earlier state (an array)
+
+    @property
+    def _keeps_best(self) -> bool:
+        """Whether a run that does not converge ends in its best state, not in its last one."""
+        return not (self._monotone or self._may_cycle)
 
     # The method -----------------------------------------------------------------------------------------------------
 
@@ -240,7 +242,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
             self.__dict__.pop(name, None)
         with single_threaded_blas():
             blocks = self._make_blocks(X, weight)
-            check_enough_samples(blocks.n, self._K)
+            self._check_size(blocks)
             self._resolve(blocks)
             starts = Starts(self, blocks, check_random_state(self.random_state))
             try:
@@ -276,6 +278,10 @@ class AlternatingClusterer(InductiveSoftClusterer):
     def _all_rows(self, X: Any, frame: Frame) -> Blocks:
         """The data in the coordinates of a frame, rows of weight 0 included."""
         return make_blocks(X, None, frame)
+
+    def _check_size(self, blocks: Blocks) -> None:
+        """Refuse more clusters than samples."""
+        check_enough_samples(blocks.n, self._K)
 
     def _n_starts(self) -> int:
         """Starts to run: one where the starting point is given."""
@@ -358,12 +364,13 @@ class Starts:
             self.runs.append(Run(model._init_state(self.blocks, self.rng)))
             alternate(model, self.blocks, self.runs[-1], rival)
             if model.verbose:
-                self._report(start + 1, n_init)
+                self.report(start + 1, n_init)
         best = self.best
         assert best is not None
         return best
 
-    def _report(self, start: int, n_init: int) -> None:
+    def report(self, start: int, n_init: int) -> None:
+        """Say how the last start ended."""
         run = self.runs[-1]
         objective = self.model._objective_in_input_units(run.history[-1], self.blocks.frame)
         ending = "converged" if run.converged else "joined the best start" if run.joined else "not converged"
@@ -386,7 +393,7 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
     """
     sign = 1 if model._objective_sense == "min" else -1
     mixer = Anderson() if getattr(model, "accelerate", False) else None
-    monotone = getattr(model, "_monotone", True)
+    keeps_best = getattr(model, "_keeps_best", False)
     first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model._K < _CHEAP_PASS else 1
     met: dict[bytes, int] | None = {} if getattr(model, "_may_cycle", False) else None
     state, mixed, best = run.state, False, np.inf
@@ -403,7 +410,7 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
         run.history.append(objective)
         image = model._update(visited, statistics, blocks)
         run.residual = model._residual(visited, image, run.history, blocks)
-        if monotone or met is not None or n_iter == 1 or run.residual <= model.tol:
+        if not keeps_best or n_iter == 1 or run.residual <= model.tol:
             run.state = image
         elif sign * objective <= best:
             run.state, best = visited, sign * objective

@@ -30,6 +30,14 @@ cdef extern from "kernels.h" nogil:
         const double *factor
         const double *constant
 
+    ctypedef struct topics_t:
+        int64_t wide, longest, max_iter
+        double tol, beta
+        const double *B
+        const double *prior
+        const double *start
+        int words
+
     ctypedef struct tile_t:
         pass
 
@@ -41,6 +49,7 @@ cdef extern from "kernels.h" nogil:
         void (*chunk)(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept nogil
         const prototypes_t *v
         const gauss_t *g
+        const topics_t *topics
         int rule
         const double *parameters
         const double *given
@@ -61,9 +70,12 @@ cdef extern from "kernels.h" nogil:
     void closest_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void pair_bumps_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void pair_window_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
-    int64_t TILE
+    int64_t TILE, PAD
     void gauss_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void gauss_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void lda_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void plsi_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void fold_in_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
 
 cdef extern from *:
     """
@@ -532,3 +544,108 @@ def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double
     job.chunk = &gauss_memberships_chunk
     start(&job, chunks, threads)
     return out, likelihood
+
+
+cdef class Topics:
+    """Topics (V, K) and what a pass over documents needs beside them."""
+
+    cdef topics_t c
+    cdef object keep
+
+    def __cinit__(self, Rows rows, B, prior, start=None, int64_t max_iter=1, double tol=0, double beta=1, bint words=False):
+        cdef const double[:, ::1] b, s
+        cdef const double[::1] p
+        cdef int64_t K = B.shape[1], row, most = 1
+        padded = np.zeros((B.shape[0], (K + PAD - 1) // PAD * PAD))
+        padded[:, :K] = B
+        b = padded
+        p = prior
+        self.c.wide = padded.shape[1]
+        for row in range(rows.c.n):
+            most = max(most, csr_at(rows.c.indptr, rows.c.index64, row + 1) - csr_at(rows.c.indptr, rows.c.index64, row))
+        self.c.longest = most
+        self.c.max_iter = max_iter
+        self.c.tol = tol
+        self.c.beta = beta
+        self.c.B = &b[0, 0]
+        self.c.prior = &p[0]
+        self.c.start = NULL
+        self.c.words = words
+        if start is not None:
+            s = start
+            self.c.start = &s[0, 0]
+        self.keep = (padded, prior, start)
+
+
+cdef over_documents(job_t *job, Rows rows, Topics topics, int64_t K, int64_t width, int64_t chunks, int threads):
+    """Run a job over documents; the sum of its results (width,)."""
+    results = np.zeros((chunks, width))
+    cdef double[:, ::1] parts = results
+    job.x = &rows.c
+    job.K = K
+    job.width = width
+    job.gauss = 0
+    job.results = &parts[0, 0]
+    job.topics = &topics.c
+    start(job, chunks, threads)
+    sum_of_chunks(parts)
+    if np.isnan(results[0, 0]):
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+    return results[0]
+
+
+cdef void *output(Rows rows, out):
+    """Where the (n, K) result begins, in the type of the rows."""
+    cdef double[:, ::1] out64
+    cdef float[:, ::1] out32
+    if rows.c.is_float:
+        out32 = out
+        return &out32[0, 0]
+    out64 = out
+    return &out64[0, 0]
+
+
+def lda_statistics(Rows rows, B, prior, start, int64_t max_iter, double tol, int64_t chunks, int threads):
+    """(bound of the documents, summed E[log theta] (K,), sum_d A_dk x_dw / s_dw (V, K))."""
+    cdef job_t job
+    cdef Topics topics = Topics(rows, B, prior, start, max_iter, tol, 1, True)
+    cdef int64_t K = B.shape[1], wide = topics.c.wide
+    job.chunk = &lda_chunk
+    job.out = NULL
+    results = over_documents(&job, rows, topics, K, 1 + wide + wide * B.shape[0], chunks, threads)
+    return results[0], results[1 : 1 + K].copy(), results[1 + wide :].reshape(-1, wide)[:, :K]
+
+
+def lda_memberships(Rows rows, B, prior, int64_t max_iter, double tol, int64_t chunks, int threads):
+    """(Memberships (n, K) in the type of the rows, bound of the documents)."""
+    cdef job_t job
+    cdef Topics topics = Topics(rows, B, prior, None, max_iter, tol)
+    out = np.empty((rows.c.n, B.shape[1]), dtype=rows.dtype)
+    job.chunk = &lda_chunk
+    job.out = output(rows, out)
+    results = over_documents(&job, rows, topics, B.shape[1], 1 + topics.c.wide, chunks, threads)
+    return out, results[0]
+
+
+def plsi_step(Rows rows, const double[:, ::1] A, B, int64_t chunks, int threads):
+    """(Log likelihood under A and B, shares (n, K) of the topics in the documents, sum_d A_dk x_dw / s_dw (V, K))."""
+    cdef job_t job
+    cdef Topics topics = Topics(rows, B, np.zeros(1))
+    cdef int64_t K = B.shape[1], wide = topics.c.wide
+    cdef double[:, ::1] T = np.empty((rows.c.n, K))
+    job.chunk = &plsi_chunk
+    job.given = &A[0, 0]
+    job.row_out = &T[0, 0]
+    results = over_documents(&job, rows, topics, K, 1 + wide * B.shape[0], chunks, threads)
+    return results[0], np.asarray(T), results[1:].reshape(-1, wide)[:, :K]
+
+
+def fold_in(Rows rows, B, log_prior, double beta, int64_t max_iter, double tol, int64_t chunks, int threads):
+    """(Shares (n, K) of fixed topics in the type of the rows, all zero without a word, log likelihood)."""
+    cdef job_t job
+    cdef Topics topics = Topics(rows, B, log_prior, None, max_iter, tol, beta)
+    out = np.empty((rows.c.n, B.shape[1]), dtype=rows.dtype)
+    job.chunk = &fold_in_chunk
+    job.out = output(rows, out)
+    results = over_documents(&job, rows, topics, B.shape[1], 1, chunks, threads)
+    return out, results[0]

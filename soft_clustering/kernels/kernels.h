@@ -14,6 +14,8 @@
 #endif
 
 #define TILE 64
+#define PAD 4      /* topics are filled up to a multiple of it */
+#define TINY 1e-200 /* no probability of a word is smaller */
 #define STRIP 256
 #define WEIGHTS 0
 #define MEMBERSHIPS 1
@@ -60,6 +62,16 @@ typedef struct {
     const double *factor;   /* NULL where memberships are given */
     const double *constant; /* (K,) log weight + log determinant of the factor - d/2 log(2 pi) */
 } gauss_t;
+
+typedef struct {
+    int64_t wide, longest; /* topics filled up; most words of a document */
+    int64_t max_iter;
+    double tol, beta;
+    const double *B;     /* (V, wide) */
+    const double *prior; /* (K,): alpha, or log P(topic) */
+    const double *start; /* (n, K), NULL: ones, or equal shares */
+    int words;           /* whether statistics of the words are wanted */
+} topics_t;
 
 typedef struct {
     void *T;      /* the tile, [feature][row] */
@@ -123,6 +135,7 @@ static INLINE double scaled(double x, double scale)
 #define DNAME(x) x##_f64_narrow
 #include "rules.h"
 #include "gauss.h"
+#include "topics.h"
 #undef NAME
 #undef DNAME
 #undef REAL
@@ -145,6 +158,7 @@ static INLINE double scaled(double x, double scale)
 #define DNAME(x) x##_f64_wide
 #include "rules.h"
 #include "gauss.h"
+#include "topics.h"
 #undef NAME
 #undef DNAME
 #undef REAL
@@ -167,6 +181,14 @@ typedef struct {
     void (*load_double)(const rows_t *, int64_t, int64_t, double *);
     void (*posteriors)(tile_t *, int64_t, double *);
     void (*moments)(const gauss_t *, int64_t, tile_t *, double *, double *, double *);
+    void (*digammas)(const double *, int64_t, double *, double *);
+    double (*lda_document)(const double *, const double *, int64_t, const double *, int64_t, int64_t, int64_t, double, double *,
+                           double *, double *, double *);
+    double (*explain)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double, double *);
+    double (*plsi_document)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double, double *,
+                            double *);
+    void (*fold_in_document)(const double *, const double *, int64_t, double, const double *, int64_t, int64_t, int64_t, double,
+                             double *, double *, double *);
 } steps_t;
 
 static const steps_t steps_narrow = {
@@ -174,14 +196,16 @@ static const steps_t steps_narrow = {
     {{dense_totals_f64_narrow, dense_totals_f32_narrow}, {sparse_totals_f64_narrow, sparse_totals_f32_narrow}},
     {rule_fcm_narrow, rule_rational_narrow, rule_exponential_narrow, rule_pfcm_narrow, rule_entropy_narrow, rule_bumps_narrow,
      rule_kernel_narrow, rule_nearest_narrow},
-    pair_bumps_narrow, window_narrow, temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow};
+    pair_bumps_narrow, window_narrow, temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow,
+    digammas_narrow, lda_document_narrow, explain_narrow, plsi_document_narrow, fold_in_document_narrow};
 #if HAS_WIDE
 static const steps_t steps_wide = {
     {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
     {{dense_totals_f64_wide, dense_totals_f32_wide}, {sparse_totals_f64_wide, sparse_totals_f32_wide}},
     {rule_fcm_wide, rule_rational_wide, rule_exponential_wide, rule_pfcm_wide, rule_entropy_wide, rule_bumps_wide,
      rule_kernel_wide, rule_nearest_wide},
-    pair_bumps_wide, window_wide, temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide};
+    pair_bumps_wide, window_wide, temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide,
+    digammas_wide, lda_document_wide, explain_wide, plsi_document_wide, fold_in_document_wide};
 #endif
 
 static int use_wide = -1;
@@ -250,6 +274,7 @@ typedef struct job_s {
     void (*chunk)(const struct job_s *, tile_t *, int64_t lo, int64_t hi, double *result);
     const prototypes_t *v;
     const gauss_t *g;
+    const topics_t *topics;
     int rule;
     const double *parameters;
     const double *given;     /* (n, K) memberships to use in place of the densities */
@@ -561,4 +586,128 @@ static void gauss_memberships_chunk(const job_t *job, tile_t *t, int64_t lo, int
         memcpy(job->row_out + first, row, sizeof(double) * (size_t)count);
         store(job, t, first, count);
     }
+}
+
+/* The words of a document that occur in it, with their counts; where `B` is given also a copy of their rows of the topics. */
+static int64_t document(const job_t *job, int64_t row, int64_t *word, double *x, double *B)
+{
+    const rows_t *r = job->x;
+    const int64_t end = csr_at(r->indptr, r->index64, row + 1), wide = job->topics->wide;
+    int64_t words = 0;
+    for (int64_t p = csr_at(r->indptr, r->index64, row); p < end; p++) {
+        x[words] = r->is_float ? (double)((const float *)r->values)[p] : ((const double *)r->values)[p];
+        word[words] = csr_at(r->indices, r->index64, p);
+        if (x[words] > 0) {
+            if (B)
+                memcpy(B + words * wide, job->topics->B + word[words] * wide, sizeof(double) * (size_t)wide);
+            words++;
+        }
+    }
+    return words;
+}
+
+/* Memory of one document: its words, counts and topic rows, and six vectors. Where there is none, the result is NaN. */
+#define DOCUMENT(topics, result)                                                                                       \
+    const int64_t wide = (topics)->wide, longest = (topics)->longest;                                                  \
+    double *x = malloc(sizeof(double) * (size_t)(longest * (2 + wide) + 6 * wide) + 64), *B = x + longest;             \
+    double *one = B + longest * wide, *psi = one + wide, *A = psi + wide, *acc = A + wide, *log_gamma = acc + wide;    \
+    int64_t *word = (int64_t *)(log_gamma + 2 * wide);                                                                 \
+    if (!x) {                                                                                                          \
+        *(result) = NAN;                                                                                               \
+        return;                                                                                                        \
+    }
+
+/* A row of the result: values / total. */
+static void put(const job_t *job, int64_t row, const double *values, double total)
+{
+    const int64_t K = job->K;
+    for (int64_t k = 0; k < K; k++)
+        if (job->x->is_float)
+            ((float *)job->out)[row * K + k] = (float)(values[k] / total);
+        else
+            ((double *)job->out)[row * K + k] = values[k] / total;
+}
+
+/* The E-step of latent Dirichlet allocation. Result: the documents' part of the bound, summed E[log theta] (wide), and
+   where wanted sum_d A_dk x_dw / s_dw (V, wide); out: the memberships. */
+static void lda_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const topics_t *topics = job->topics;
+    const steps_t *s = steps();
+    const int64_t K = job->K;
+    DOCUMENT(topics, result)
+    double *logs = result + 1, *to = topics->words ? logs + wide : NULL, alphas = 0, prior = 0;
+    (void)t;
+    for (int64_t k = 0; k < wide; k++)
+        one[k] = k < K ? topics->prior[k] : 1;
+    s->digammas(one, wide, psi, log_gamma);
+    for (int64_t k = 0; k < K; k++) {
+        alphas += one[k];
+        prior -= log_gamma[k];
+    }
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t words = document(job, row, word, x, B);
+        const double weight = job->x->weight ? job->x->weight[row] : 1;
+        ALIGNED double sums[PAD] = {1, 1, 1, 1}, sum_psi[PAD], sum_log[PAD];
+        double count = 0, gammas = 0, bound, unit;
+        for (int64_t k = 0; k < wide; k++)
+            one[k] = k >= K ? 1 : !words ? topics->prior[k] : topics->start ? topics->start[row * K + k] : 1;
+        unit = s->lda_document(B, x, words, topics->prior, K, wide, words ? topics->max_iter : 0, topics->tol, one, psi, A, acc);
+        for (int64_t k = 0; k < K; k++)
+            gammas += one[k];
+        if (job->out)
+            put(job, row, one, gammas);
+        sums[0] = gammas;
+        sums[1] = alphas;
+        s->digammas(sums, PAD, sum_psi, sum_log);
+        s->digammas(one, wide, psi, log_gamma);
+        for (int64_t w = 0; w < words; w++)
+            count += x[w];
+        bound = s->explain(A, B, x, word, words, wide, weight, to) + count * (unit - sum_psi[0]);
+        bound += prior + sum_log[1] - sum_log[0];
+        for (int64_t k = 0; k < K; k++) {
+            bound += (topics->prior[k] - one[k]) * (psi[k] - sum_psi[0]) + log_gamma[k];
+            logs[k] += weight * (psi[k] - sum_psi[0]);
+        }
+        *result += weight * bound;
+    }
+    free(x);
+}
+
+/* A step of probabilistic latent semantic analysis, from A (n, K) in job->given to T (n, K) in job->row_out. Result: the log
+   likelihood under A and B, and sum_d A_dk x_dw / s_dw (V, wide). */
+static void plsi_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const int64_t K = job->K;
+    DOCUMENT(job->topics, result)
+    (void)t;
+    (void)acc;
+    memset(A, 0, sizeof(double) * (size_t)wide);
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t words = document(job, row, word, x, NULL);
+        const double weight = job->x->weight ? job->x->weight[row] : 1;
+        memcpy(A, job->given + row * K, sizeof(double) * (size_t)K);
+        *result += weight * steps()->plsi_document(A, job->topics->B, x, word, words, wide, weight, one, result + 1);
+        memcpy(job->row_out + row * K, one, sizeof(double) * (size_t)K);
+    }
+    free(x);
+}
+
+/* Shares of the topics in documents, the topics fixed. Result: the log likelihood; out: the shares, all zero without a word. */
+static void fold_in_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const topics_t *topics = job->topics;
+    const steps_t *s = steps();
+    const int64_t K = job->K;
+    DOCUMENT(topics, result)
+    (void)t;
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t words = document(job, row, word, x, B);
+        for (int64_t k = 0; k < wide; k++)
+            one[k] = k < K && words ? 1.0 / (double)K : 0;
+        s->fold_in_document(B, x, words, topics->beta, topics->prior, K, wide, topics->max_iter, topics->tol, one, A, acc);
+        put(job, row, one, 1);
+        *result += (job->x->weight ? job->x->weight[row] : 1) * s->explain(one, B, x, word, words, wide, 1, NULL);
+    }
+    free(x);
 }

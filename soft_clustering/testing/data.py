@@ -218,8 +218,63 @@ def client_sample(n_clusters: int) -> Sample:
     )
 
 
+def document_sample(n_clusters: int) -> Sample:
+    """Counts of documents that draw most words from those of their topic, a few of them from two topics."""
+    rng = np.random.default_rng(0)
+    own = 8
+    shares = np.full((n_clusters, own * n_clusters), 0.15 / (own * n_clusters))
+    for k in range(n_clusters):
+        shares[k, own * k : own * (k + 1)] += 0.85 * rng.dirichlet(np.full(own, 5.0))
+
+    def draw(per_cluster: int) -> tuple[Any, NDArray[np.intp]]:
+        y = np.tile(np.arange(n_clusters), per_cluster)
+        mixed = shares[y]
+        mixed[::9] = 0.7 * mixed[::9] + 0.3 * shares[(y[::9] + 1) % n_clusters]
+        counts = np.stack(
+            [rng.multinomial(length, p) for length, p in zip(rng.poisson(40, len(y)), mixed, strict=True)]
+        )
+        return sparse.csr_array(counts.astype(np.float64)), y
+
+    X, y = draw(15)
+    new, _ = draw(7)
+    thin = sparse.csr_array((X.data.copy(), X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)
+    dense = X.toarray()
+    same: dict[str, Any] = {
+        "a dense array": dense,
+        "CSC": X.tocsc(),
+        "COO": X.tocoo(),
+        "whole numbers": X.astype(np.int64),
+        "64-bit indices": thin,
+        "a nested list": dense.tolist(),
+        "Fortran order": np.asfortranarray(dense),
+    }
+    try:
+        import pandas as pd
+
+        frame = pd.DataFrame(dense, columns=[f"word{j}" for j in range(X.shape[1])])
+    except ImportError:
+        frame = None
+    return Sample(
+        X=X,
+        labels=y,
+        known=X,
+        new=new,
+        n_new=new.shape[0],
+        batches=(new[:1], new[1:6], new[6:]),
+        worse=sparse.csr_array(rng.permuted(dense, axis=1)),
+        hard=sparse.csr_array(rng.poisson(2.0, (40 * n_clusters, 3 * n_clusters)).astype(np.float64)),
+        other=sparse.csr_array(rng.poisson(1.0, (12 * n_clusters, 5 * n_clusters)).astype(np.float64)),
+        take=lambda data, indices: data[indices],
+        same=same,
+        starts=(0.5 + np.stack([dense[y == k].sum(axis=0) for k in range(n_clusters)]),),
+        single=lambda data: data.astype(np.float32),
+        frame=frame,
+    )
+
+
 SAMPLES: dict[str, Callable[[int], Sample]] = {
     "features": feature_sample,
+    "documents": document_sample,
     "image": image_sample,
     "partitions": partition_sample,
     "clients": client_sample,

@@ -7,6 +7,7 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..base import BaseSoftClusterer
 from .data import Sample, make_sample
@@ -36,14 +37,21 @@ def check_input_kept(estimator: BaseSoftClusterer) -> None:
     start = explicit_start(estimator, sample)
     if start is not None:
         arguments["init"] = start
-    before = {name: joblib.hash(value) for name, value in arguments.items()}
+    before = {name: joblib.hash(_content(value)) for name, value in arguments.items()}
     model = ready(estimator) if start is None else ready(estimator, init=start)
     fit(model, sample.X, **{k: v for k, v in arguments.items() if k == "sample_weight"})
     for name in ("predict_memberships", "score"):
         if hasattr(model, name):
             getattr(model, name)(sample.new)
-    changed = [name for name, value in arguments.items() if joblib.hash(value) != before[name]]
+    changed = [name for name, value in arguments.items() if joblib.hash(_content(value)) != before[name]]
     require(not changed, f"{' and '.join(changed)} changed.")
+
+
+def _content(value: Any) -> Any:
+    """The data themselves: sparse matrices also remember what was asked of them."""
+    if isinstance(value, (list, tuple)):
+        return [_content(part) for part in value]
+    return (value.data, value.indices, value.indptr) if sparse.issparse(value) else value
 
 
 def explicit_start(estimator: BaseSoftClusterer, sample: Sample) -> NDArray[np.float64] | None:
@@ -183,8 +191,9 @@ def check_weight_integer(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_weight_uniform(estimator: BaseSoftClusterer) -> None:
-    """A uniform weight is as good as none, but where min_samples counts the samples."""
-    if not fit_takes(estimator, "sample_weight") or has_parameter(estimator, "min_samples"):
+    """A uniform weight is as good as none, but where min_samples counts the samples or a prior is weighed with them."""
+    counted = has_parameter(estimator, "min_samples") or has_parameter(estimator, "topic_word_prior")
+    if not fit_takes(estimator, "sample_weight") or counted:
         return
     model, sample = fitted(estimator)
     U = _weighted(estimator, sample, np.full(len(sample.labels), 2.5))

@@ -115,7 +115,7 @@ def step_then_turn(x):
 
 @pytest.mark.parametrize("sense, state, value", [("min", [-1.0, 0.5], -1.0), ("max", [1.0, -0.5], 1.0)])
 def test_a_cycle_ends_in_its_best_state(sense, state, value):
-    model = Map(step_then_turn, lambda x: x[0], _monotone=False, _may_cycle=True, _objective_sense=sense)
+    model = Map(step_then_turn, lambda x: x[0], _may_cycle=True, _objective_sense=sense)
     run = model.run((0.5, 4.0))
     assert (run.period, run.converged) == (4, False)
     np.testing.assert_array_equal(run.state, state)
@@ -128,20 +128,20 @@ def test_a_cycle_ends_in_its_best_state(sense, state, value):
 
 
 def test_the_better_states_before_a_cycle_do_not_count():
-    model = Map(step_then_turn, lambda x: -abs(x[1]), _monotone=False, _may_cycle=True)
+    model = Map(step_then_turn, lambda x: -abs(x[1]), _may_cycle=True)
     run = model.run((0.5, 4.0))
     assert min(run.history) == -4
     assert run.history[-1] == -1
 
 
 def test_without_the_mark_a_cycle_goes_on_to_the_last_pass():
-    run = Map(step_then_turn, lambda x: x[0], _monotone=False, max_iter=50).run((0.5, 4.0))
+    run = Map(step_then_turn, lambda x: x[0], _keeps_best=True, max_iter=50).run((0.5, 4.0))
     assert (run.n_iter, run.period, run.converged) == (50, 0, False)
     np.testing.assert_array_equal(run.state, [-1.0, 0.5])
 
 
 def test_a_fixed_point_is_no_cycle():
-    run = Map(lambda x: np.floor(x / 2), square, tol=0, _monotone=False, _may_cycle=True).run((8.0, 4.0))
+    run = Map(lambda x: np.floor(x / 2), square, tol=0, _may_cycle=True).run((8.0, 4.0))
     assert (run.converged, run.period) == (True, 0)
 
 

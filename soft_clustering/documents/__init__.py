@@ -1,0 +1,1 @@
+"""Topics and overlapping groups of documents."""

@@ -1,0 +1,90 @@
+"""What the estimators of documents share: their input, their words, a start."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from .. import kernels
+from ..base import InductiveSoftClusterer, Modality
+from ..engine.blocks import Block, make_blocks
+from ..engine.initialisation import kmeans
+from ..inputs.documents import count_vectorizer, validate_documents, words_of
+
+
+class DocumentClusterer(InductiveSoftClusterer):
+    """A soft clusterer of texts, lists of tokens or counts, with a parameter ``vectorizer``."""
+
+    modality: ClassVar[Modality] = "documents"
+
+    def _default_vectorizer(self, n_documents: int) -> Any:
+        """What makes counts of texts where the user gives no vectorizer."""
+        return count_vectorizer(n_documents, max_df=0.95)
+
+    def _documents(self, X: Any, *, reset: bool) -> Any:
+        """Documents as a CSR matrix."""
+        return validate_documents(self, X, vectorizer=self.vectorizer, default=self._default_vectorizer, reset=reset)
+
+    def _word_weights(self) -> NDArray[Any]:
+        """Weights (K, V) of the words in the clusters."""
+        raise NotImplementedError
+
+    def top_words(self, n_words: int = 10) -> list[list[str]]:
+        """The words of largest weight in each cluster.
+
+        Parameters
+        ----------
+        n_words : int, default=10
+            At most so many of a cluster; words of weight 0 are left out.
+
+        Returns
+        -------
+        words : list of list of str
+            One list per cluster, heaviest word first.
+        """
+        check_is_fitted(self, "words_")
+        if not isinstance(n_words, Integral) or n_words < 1:
+            raise ValueError(f"n_words must be an int >= 1. Got {n_words!r} instead.")
+        return words_of(self._word_weights(), self.words_, int(n_words))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def tfidf(block: Block) -> Any:
+    """Rows of length 1 in proportion to (1 + log count) times the inverse document frequency; weights count."""
+    X = block.X.astype(np.float64)
+    weight = np.ones(block.n) if block.weight is None else block.weight
+    frequency = (X > 0).astype(np.float64).T @ weight
+    X.data = np.where(X.data > 1, 1 + np.log(np.maximum(X.data, 1)), X.data)
+    X.data *= (np.log((1 + weight.sum()) / (1 + frequency)) + 1)[X.indices]
+    return normalize(X, copy=False)
+
+
+def groups(block: Block, K: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+    """Clusters of a k-means run on tf-idf rows, as indicators (n, K)."""
+    blocks = make_blocks(tfidf(block), block.weight)
+    indicators: NDArray[np.float64] = blocks.map_rows(
+        kernels.center_memberships, kmeans(blocks, K, rng), "nearest", 0.0
+    )
+    return indicators
+
+
+def has_distinct(block: Block, K: int) -> bool:
+    """Whether at least K documents differ from each other; looks at no more than it needs."""
+    X, met = block.X, set()
+    for lo, hi in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+        met.add((X.indices[lo:hi].tobytes(), X.data[lo:hi].tobytes()))
+        if len(met) >= K:
+            return True
+    return False

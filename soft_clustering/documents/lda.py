@@ -1,0 +1,437 @@
+"""Latent Dirichlet allocation by variational Bayes.
+
+Document d has topic shares theta_d ~ Dir(alpha), topic k word probabilities beta_k ~ Dir(eta). With Dir(gamma_d) and
+Dir(lambda_k) as the posterior of each, A_dk = exp E[log theta_dk] and B_kw = exp E[log beta_kw], maximise the bound
+
+    L = sum_dw x_dw log sum_k A_dk B_kw - sum_d KL(Dir(gamma_d) | Dir(alpha)) - sum_k KL(Dir(lambda_k) | Dir(eta))
+
+of the log likelihood by alternating
+
+* gamma_dk = alpha + A_dk sum_w x_dw B_kw / s_dw with s_dw = sum_k A_dk B_kw, for each document until it settles;
+* lambda_kw = eta + B_kw sum_d A_dk x_dw / s_dw.
+
+The online form does the second with a batch of documents at a time, in steps that shrink.
+
+References
+----------
+D. M. Blei, A. Y. Ng, M. I. Jordan (2003). Latent Dirichlet allocation. J. Mach. Learn. Res. 3, 993-1022.
+M. D. Hoffman, D. M. Blei, F. Bach (2010). Online learning for latent Dirichlet allocation. NeurIPS 23.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, polygamma, psi
+from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, objective_change
+from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..inputs.features import validate_matrix, validate_weights
+from ..kernels.topics import TopicStatistics, lda_memberships, lda_statistics
+from .corpus import DocumentClusterer, groups, has_distinct
+
+_OWN = 0.9  # of the words of a group that start in its topic; the others are in all
+_NEWTON_STEPS = 50
+
+
+class Topics(NamedTuple):
+    """The state: parameters of the topics and of the shares."""
+
+    components: Array  # (K, V), lambda
+    words: Array  # (V, K), exp E[log beta]
+    prior: Array  # (K,), alpha
+    bound: float  # the topics' part of the bound
+    draws: np.random.RandomState | None  # where the documents start at random
+
+
+class Expected(NamedTuple):
+    """What a block contributes, and the topics' part of the bound, which is the same in all."""
+
+    documents: TopicStatistics
+    topics: float
+
+    def merge(self, other: Expected) -> Expected:
+        """The statistics of both blocks together."""
+        return Expected(self.documents.merge(other.documents), self.topics)
+
+    @property
+    def objective(self) -> float:
+        """The bound."""
+        return self.documents.objective + self.topics
+
+
+def make_topics(
+    components: Array, prior: Array, topic_word_prior: float, draws: np.random.RandomState | None
+) -> Topics:
+    """The state of some topics."""
+    eta, total = topic_word_prior, components.sum(axis=1)
+    logs = psi(components) - psi(total)[:, None]
+    bound = ((eta - components) * logs + gammaln(components) - gammaln(eta)).sum()
+    bound += (gammaln(eta * components.shape[1]) - gammaln(total)).sum()
+    return Topics(components, np.ascontiguousarray(np.exp(logs).T), prior, float(bound), draws)
+
+
+def fit_prior(alpha: Array, logs: Array) -> Array:
+    """The Dirichlet parameters that suit the mean E[log theta] of documents, by Newton's method from ``alpha``.
+
+    The Hessian is a diagonal plus a constant: a step costs O(K). A single topic suits any.
+    """
+    if len(alpha) == 1:
+        return alpha
+
+    def fitness(a: Array) -> float:
+        return float(gammaln(a.sum()) - gammaln(a).sum() + a @ logs)
+
+    best = fitness(alpha)
+    for _ in range(_NEWTON_STEPS):
+        g = psi(alpha.sum()) - psi(alpha) + logs
+        h, z = -polygamma(1, alpha), polygamma(1, alpha.sum())
+        step = (g - (g / h).sum() / (1 / z + (1 / h).sum())) / h
+        for halved in 0.5 ** np.arange(30):
+            new = alpha - halved * step
+            if (new > 0).all() and (value := fitness(new)) >= best:
+                break
+        else:
+            return alpha
+        settled = value - best <= 1e-12 * (1 + abs(best))
+        alpha, best = new, value
+        if settled:
+            break
+    return alpha
+
+
+class LDA(DocumentClusterer, AlternatingClusterer):
+    """Latent Dirichlet allocation: documents as mixtures of topics.
+
+    Every document has shares of all topics, every topic is a distribution over the words. Variational Bayes, over all
+    documents at once or over batches.
+
+    Parameters
+    ----------
+    n_clusters : int, default=10
+        Number of topics K; may exceed the number of documents.
+    doc_topic_prior : float or None, default=None
+        Dirichlet parameter of the shares of a document; small values mean few topics each. None is 1 / K.
+    topic_word_prior : float or None, default=None
+        Dirichlet parameter of the words of a topic. None is 1 / K.
+    learn_doc_prior : bool, default=False
+        Whether to fit the first one to the data, a parameter per topic, starting from the value given.
+    learning_method : {'batch', 'online'}, default='batch'
+        Whether the topics change after all documents or after ``batch_size`` of them. Online needs fewer passes over
+        many documents.
+    learning_decay, learning_offset : float, default=0.7, 10.0
+        Online, batch t moves the topics by the part (learning_offset + t)^(-learning_decay) of the way.
+    batch_size : int, default=128
+        Documents of a batch, online.
+    total_samples : float, default=1e6
+        Documents that there are in all, for ``partial_fit``, which sees some at a time.
+    max_doc_update_iter : int, default=100
+        Steps of a document in one pass.
+    mean_change_tol : float, default=1e-3
+        A document has settled when its gamma changes by less than this, in the mean over the topics.
+    vectorizer : vectorizer or None, default=None
+        What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
+        without words of more than 95 % of the documents or, from 20 documents on, of a single one.
+    init : {'kmeans', 'random'} or array of shape (n_clusters, n_words), default='kmeans'
+        Starting topics: mostly the words of the groups of a k-means run on tf-idf (random numbers where fewer than K
+        documents differ); random numbers, with random starts of the documents in every pass; or Dirichlet parameters,
+        which force one start.
+    n_init : int, default=1
+        Starts; the one of largest objective is kept.
+    max_iter : int, default=50
+        Passes over the documents per start.
+    tol : float, default=1e-4
+        Converged when the objective changes by at most this part of itself.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per pass.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_documents, n_clusters)
+        Shares of the topics, gamma with rows that sum to 1. A document without known words has those of the prior.
+    labels_ : ndarray of shape (n_documents,)
+        Topic of largest share.
+    n_clusters_ : int
+    topic_word_ : ndarray of shape (n_clusters, n_words)
+        Word probabilities of the topics, rows of ``components_`` that sum to 1.
+    components_ : ndarray of shape (n_clusters, n_words)
+        The Dirichlet parameters lambda.
+    words_ : ndarray of shape (n_words,)
+    vectorizer_ : vectorizer
+        The fitted one, for texts.
+    doc_topic_prior_ : float or ndarray of shape (n_clusters,)
+        alpha; an array where it was learnt.
+    topic_word_prior_ : float
+        eta.
+    objective_ : float
+        The bound L, maximised.
+    objective_history_ : ndarray
+        L at each state visited, the last one included; online summed over the batches of a pass.
+    n_batch_iter_ : int
+        Batches seen so far, plus 1.
+    n_iter_ : int
+        Passes of the best start.
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.PLSI : the same mixture without priors.
+    sklearn.decomposition.LatentDirichletAllocation : the same model, from random starts only.
+
+    Notes
+    -----
+    Follows [1]_ and, online, [2]_. The start by k-means is ours. A pass costs O(nnz K) for each step of the documents;
+    memory is O(nnz + n K + K V) (V words). With ``init='random'`` the numbers are those of scikit-learn's estimator
+    for the same seed, up to the digits of its digamma function.
+
+    Every pass starts its documents anew, from gamma = 1: going on from the pass before would stop them early.
+    ``score`` is the bound L of new documents. Entries of X need not be whole numbers. ``sample_weight`` counts
+    documents, not words.
+
+    References
+    ----------
+    .. [1] D. M. Blei, A. Y. Ng, M. I. Jordan (2003). Latent Dirichlet allocation. J. Mach. Learn. Res. 3, 993-1022.
+    .. [2] M. D. Hoffman, D. M. Blei, F. Bach (2010). Online learning for latent Dirichlet allocation. NeurIPS 23.
+
+    Examples
+    --------
+    >>> from soft_clustering import LDA
+    >>> texts = ["goal match team", "team wins match", "market shares fall", "shares and market rise"] * 3
+    >>> model = LDA(n_clusters=2, random_state=0).fit(texts)
+    >>> sorted(sorted(words) for words in model.top_words(2))
+    [['market', 'shares'], ['match', 'team']]
+    >>> model.predict_memberships(["a match of this team"]).max().round(1)
+    np.float64(0.8)
+    """
+
+    _objective_sense: ClassVar[Literal["min", "max"]] = "max"
+    _accepts_sparse: ClassVar[bool] = True
+    _residual = staticmethod(objective_change)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
+        "doc_topic_prior": [None, Interval(Real, 0, None, closed="neither")],
+        "topic_word_prior": [None, Interval(Real, 0, None, closed="neither")],
+        "learn_doc_prior": ["boolean"],
+        "learning_method": [StrOptions({"batch", "online"})],
+        "learning_decay": [Interval(Real, 0.5, 1, closed="both")],
+        "learning_offset": [Interval(Real, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "total_samples": [Interval(Real, 0, None, closed="neither")],
+        "max_doc_update_iter": [Interval(Integral, 1, None, closed="left")],
+        "mean_change_tol": [Interval(Real, 0, None, closed="left")],
+        "vectorizer": [None, object],
+        "init": [StrOptions({"kmeans", "random"}), "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 10,
+        *,
+        doc_topic_prior: float | None = None,
+        topic_word_prior: float | None = None,
+        learn_doc_prior: bool = False,
+        learning_method: str = "batch",
+        learning_decay: float = 0.7,
+        learning_offset: float = 10.0,
+        batch_size: int = 128,
+        total_samples: float = 1e6,
+        max_doc_update_iter: int = 100,
+        mean_change_tol: float = 1e-3,
+        vectorizer: Any = None,
+        init: Any = "kmeans",
+        n_init: int = 1,
+        max_iter: int = 50,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.learn_doc_prior = learn_doc_prior
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.batch_size = batch_size
+        self.total_samples = total_samples
+        self.max_doc_update_iter = max_doc_update_iter
+        self.mean_change_tol = mean_change_tol
+        self.vectorizer = vectorizer
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _monotone(self) -> bool:
+        """Not from random starts of the documents, over batches, or where the prior of their shares moves."""
+        random = isinstance(self.init, str) and self.init == "random"
+        return not (random or self.learn_doc_prior or self.learning_method == "online")
+
+    _keeps_best: ClassVar[bool] = False  # the last state is the most learnt
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        return self._documents(X, reset=reset)
+
+    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
+        return make_blocks(X, weight, Frame(np.zeros(X.shape[1]), 1.0))
+
+    def _check_size(self, blocks: Blocks) -> None:
+        """More topics than documents are no fault."""
+
+    def _resolve(self, blocks: Blocks) -> None:
+        self.topic_word_prior_ = 1 / self.n_clusters if self.topic_word_prior is None else float(self.topic_word_prior)
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Topics:
+        K, block, draws = self.n_clusters, blocks.joined(), None
+        if not isinstance(self.init, str):
+            components = validate_matrix("init", self.init, (K, blocks.d))
+            if not (components > 0).all():
+                raise ValueError(f"init must have positive entries. Got {components.min():.3g}.")
+        elif self.init == "random" or not has_distinct(block, K):
+            components = rng.gamma(100.0, 0.01, (K, blocks.d))
+            draws = rng if self.init == "random" else None
+        else:
+            weight = np.ones(block.n) if block.weight is None else block.weight
+            counts = (block.X.T @ (groups(block, K, rng) * weight[:, None])).T
+            components = self.topic_word_prior_ + _OWN * counts + (1 - _OWN) * counts.sum(axis=0) / K
+        alpha = 1 / K if self.doc_topic_prior is None else float(self.doc_topic_prior)
+        self.n_batch_iter_ = 1
+        return make_topics(components, np.full(K, alpha), self.topic_word_prior_, draws)
+
+    def _statistics(self, block: Block, state: Topics) -> Expected:
+        start = None if state.draws is None else state.draws.gamma(100.0, 0.01, (block.n, self.n_clusters))
+        steps = self.max_doc_update_iter, self.mean_change_tol
+        return Expected(lda_statistics(block, state.words, state.prior, start, *steps), state.bound)
+
+    def _update(self, state: Topics, statistics: Expected, blocks: Blocks) -> Topics:
+        return self._step(state, statistics.documents, blocks.total_weight, 1.0, 1.0)
+
+    def _step(self, state: Topics, found: TopicStatistics, n: float, times: float, rate: float) -> Topics:
+        """Topics moved by ``rate`` towards those that suit documents of a summed weight n, each counted so often."""
+        target = self.topic_word_prior_ + times * (found.words * state.words).T
+        prior = state.prior
+        if self.learn_doc_prior:
+            prior = (1 - rate) * prior + rate * fit_prior(prior, found.log_shares / n)
+        components = (1 - rate) * state.components + rate * target
+        return make_topics(components, prior, self.topic_word_prior_, state.draws)
+
+    def _memberships(self, block: Block, state: Topics) -> NDArray[Any]:
+        return lda_memberships(block, state.words, state.prior, self.max_doc_update_iter, self.mean_change_tol)[0]
+
+    def _run(self, starts: Starts) -> None:
+        if self.learning_method == "batch":
+            self.n_batch_iter_ = starts.run().n_iter + 1
+            return
+        for start in range(1, self._n_starts() + 1):
+            starts.runs.append(Run(self._init_state(starts.blocks, starts.rng)))
+            self._run_online(starts.blocks, starts.runs[-1])
+            if self.verbose:
+                starts.report(start, self._n_starts())
+
+    def _run_online(self, blocks: Blocks, run: Run) -> None:
+        block = blocks.joined()
+        for run.n_iter in range(1, self.max_iter + 1):
+            objective, visited = 0.0, run.state
+            for rows in gen_batches(block.n, self.batch_size):
+                run.state, found = self._learn(run.state, _some(block, rows), blocks.total_weight)
+                objective += found.objective
+            run.history.append(objective + run.state.bound)
+            run.residual = objective_change(visited, run.state, run.history)
+            if self.verbose > 1:
+                print(f"LDA pass {run.n_iter}: objective {run.history[-1]:.8g}, change {run.residual:.3g}")
+            if run.residual <= self.tol:
+                run.converged = True
+                return
+
+    def _learn(self, state: Topics, batch: Block, total: float) -> tuple[Topics, TopicStatistics]:
+        """Topics after one more batch of documents, which stands for documents of a summed weight ``total``."""
+        found = self._statistics(batch, state).documents
+        size = float(batch.n if batch.weight is None else batch.weight.sum())
+        rate = (self.learning_offset + self.n_batch_iter_) ** -self.learning_decay
+        self.n_batch_iter_ += 1
+        return self._step(state, found, size, total / size, rate), found
+
+    def _finish(self, run: Run, blocks: Blocks, X: Any) -> None:
+        self._draws, run.state = run.state.draws, run.state._replace(draws=None)  # documents start as in prediction
+        super()._finish(run, blocks, X)
+
+    def _store(self, state: Topics, statistics: Any, blocks: Blocks) -> None:
+        self._store_topics(state, blocks.dtype)
+
+    def _store_topics(self, state: Topics, dtype: Any) -> None:
+        self.components_ = state.components.astype(dtype)
+        self.topic_word_ = (state.components / state.components.sum(axis=1, keepdims=True)).astype(dtype)
+        self.doc_topic_prior_ = state.prior.copy() if self.learn_doc_prior else float(state.prior[0])
+
+    def _word_weights(self) -> NDArray[Any]:
+        return self.topic_word_
+
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> LDA:
+        """Move the topics by more documents, ``batch_size`` at a time.
+
+        The first call, unless the model is fitted, makes the topics to start from; with texts it settles the words.
+        There are no ``memberships_`` after it: use ``predict_memberships``.
+
+        Parameters
+        ----------
+        X : sequence of str, sequence of lists of str, or array-like or sparse matrix of shape (n_documents, n_words)
+        y : ignored
+        sample_weight : array-like of shape (n_documents,), default=None
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        first = not hasattr(self, "_state")
+        X = self._documents(X, reset=first)
+        blocks = make_blocks(X, validate_weights(sample_weight, X), Frame(np.zeros(X.shape[1]), 1.0))
+        if first:
+            self._resolve(blocks)
+            self._frame, self.n_iter_ = blocks.frame, 0
+            self._state = self._init_state(blocks, check_random_state(self.random_state))
+            self._draws = self._state.draws
+        block, state = blocks.joined(), self._state._replace(draws=self._draws)
+        for rows in gen_batches(block.n, self.batch_size):
+            state, _ = self._learn(state, _some(block, rows), float(self.total_samples))
+        self._state = state._replace(draws=None)
+        self._store_topics(state, blocks.dtype)
+        self.n_clusters_ = self.n_clusters
+        self.n_iter_ += 1
+        for stale in ("memberships_", "labels_", "objective_", "objective_history_", "converged_"):
+            self.__dict__.pop(stale, None)
+        return self
+
+    def perplexity(self, X: Any, *, sample_weight: Any = None) -> float:
+        """The exponential of minus the bound per word; lower is better.
+
+        Parameters
+        ----------
+        X : sequence of str, sequence of lists of str, or array-like or sparse matrix of shape (n_documents, n_words)
+        sample_weight : array-like of shape (n_documents,), default=None
+
+        Returns
+        -------
+        perplexity : float
+        """
+        blocks = self._new_blocks(X, sample_weight)
+        block = blocks.joined()
+        weight = np.ones(block.n) if block.weight is None else block.weight
+        count = float(weight @ np.asarray(block.X.sum(axis=1)).ravel())
+        if count == 0:
+            raise ValueError("X must have at least one known word for a perplexity.")
+        return float(np.exp(-self._objective_on(blocks) / count))
+
+
+def _some(block: Block, rows: slice) -> Block:
+    """Consecutive documents of a block."""
+    return Block(block.X[rows], None if block.weight is None else block.weight[rows], block.frame)

@@ -18,6 +18,7 @@ from .fuzzy.gk import GK as GK
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
 from .fuzzy.rough_k_means import RoughKMeans as RoughKMeans
+from .fuzzy.rpfkm import RPFKM as RPFKM
 from .images.skfcm import SKFCM as SKFCM
 from .kernelized.kfccl import KFCCL as KFCCL
 from .kernelized.kfcm import KFCM as KFCM

@@ -90,6 +90,14 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
     ),
     Row(
+        "RPFKM",
+        "soft_clustering.fuzzy.rpfkm",
+        "fuzzy",
+        None,
+        "Zhao et al. (2022)",
+        "round clusters among outliers or in many redundant features; not for elongated clusters or d of thousands with n",
+    ),
+    Row(
         "GMM",
         "soft_clustering.mixture.gmm",
         "mixture",

@@ -1,0 +1,427 @@
+"""Robust projected fuzzy k-means: fuzzy clusters in a projection that is learnt with them, by unsquared distances.
+
+With centred rows x_i, minimise
+
+    J = sum_i w_i (sum_k u_ik |W x_i - c_k| + gamma sum_k u_ik^2) + beta sum_i w_i |x_i - W'W x_i|^2
+
+over memberships with sum_k u_ik = 1, prototypes C (K, q) and components W (q, d) with W W' = I. The distances are not
+squared, so far rows pull little; the last term keeps W near the main directions of the data. With F_ik = |W x_i - c_k|:
+
+* u_i is the point of the simplex nearest to -F_i / (2 gamma): rows with exact zeros;
+* a distance f is at most f^2 / (2 F) + F / 2, so s_ik = w_i u_ik / (2 F_ik) makes the rest a problem of least squares:
+  v_k = sum_i s_ik x_i / sum_i s_ik, c_k = W v_k, and the rows of W are the leading eigenvectors of
+  beta sum_i w_i x_i x_i' - sum_ik s_ik (x_i - v_k)(x_i - v_k)'.
+
+No step makes J larger.
+
+References
+----------
+Zhao et al. (2022). Improving projected fuzzy K-means clustering via robust learning. Neurocomputing.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse, new_centers, objective_change
+from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
+from ..engine.initialisation import starting_centers
+from ..evidential.simplex import project_rows
+from ..kernels import EMPTY, CenterStatistics
+
+_DENSE = 0.8  # share of the rows that seeds are drawn from: those whose neighbours are nearest
+_NEIGHBORS = 10
+_SAMPLE = 20_000  # rows among which neighbours are looked for
+_NEAR = 1e-6  # of the mean distance to the nearest prototype: a smaller distance counts as this one
+_TIE = 1e-9  # of themselves, by which two equal distances may differ
+_LEAST, _MOST = 1e-250, 1e200  # the weights of the terms, in the coordinates of the frame
+
+
+class Projected(NamedTuple):
+    """The state: centres and components, in the coordinates of the frame."""
+
+    centers: Array  # (K, d); the prototypes of J are their projections
+    components: Array  # (q, d), orthonormal rows
+
+    @property
+    def prototypes(self) -> Array:
+        """The projected centres (K, q)."""
+        return self.centers @ self.components.T
+
+
+class ProjectedStatistics(NamedTuple):
+    """What a block contributes: to new centres, to J, and to the scatter about the centres."""
+
+    centers: CenterStatistics
+    moment: Array  # (d, d) sum_ik s_ik x_i x_i'; (0, 0) where all directions are kept
+
+    @property
+    def objective(self) -> float:
+        """J."""
+        return self.centers.objective
+
+    def merge(self, other: ProjectedStatistics) -> ProjectedStatistics:
+        """The statistics of both blocks together."""
+        return ProjectedStatistics(self.centers.merge(other.centers), self.moment + other.moment)
+
+
+class Sums(NamedTuple):
+    """Sums over the rows of a block."""
+
+    values: Array
+
+    def merge(self, other: Sums) -> Sums:
+        """Those of both blocks together."""
+        return Sums(self.values + other.values)
+
+
+class Terms(NamedTuple):
+    """The weights of J and the smallest distance, in the coordinates of the frame."""
+
+    fuzziness: float
+    reconstruction: float
+    least_distance: float
+
+
+def sparse_memberships(F: Array, fuzziness: float) -> Array:
+    """The u >= 0 of sum 1 that minimises sum_k u_k F_k + fuzziness sum_k u_k^2, for each row of distances.
+
+    Examples
+    --------
+    >>> sparse_memberships(np.array([[1.0, 2.0, 9.0], [3.0, 3.0, 3.5]]), 1.0)
+    array([[0.75      , 0.25      , 0.        ],
+           [0.41666667, 0.41666667, 0.16666667]])
+    """
+    with np.errstate(over="ignore"):
+        beyond = (F - F.min(axis=1, keepdims=True)) / (2 * fuzziness)
+    return project_rows(-np.minimum(beyond, 2))  # beyond 1 it is 0
+
+
+def leading_directions(A: Array, q: int) -> Array:
+    """The q eigenvectors (q, d) of largest eigenvalue, the largest first, their largest entries positive.
+
+    Examples
+    --------
+    >>> leading_directions(np.diag([1.0, 5.0, 3.0]), 2)
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    d = len(A)
+    _, vectors = eigh(A, subset_by_index=(d - q, d - 1), check_finite=False)
+    W = np.ascontiguousarray(vectors[:, ::-1].T)
+    largest = np.abs(W).argmax(axis=1)[:, None]
+    return W * np.sign(np.take_along_axis(W, largest, axis=1)) + 0.0
+
+
+def dense_rows(Y: Array, weight: Array | None) -> NDArray[np.bool_]:
+    """Which rows are among the 80 % whose tenth neighbour is nearest; a weight counts as so many rows in one place."""
+    n = len(Y)
+    w = np.ones(n) if weight is None else weight
+    # A row is the first neighbour of itself.
+    distance, index = NearestNeighbors(n_neighbors=min(_NEIGHBORS + 1, n)).fit(Y).kneighbors(Y)
+    enough = np.cumsum(w[index], axis=1) >= _NEIGHBORS + 1
+    enough[:, -1] = True
+    radius = np.take_along_axis(distance, enough.argmax(axis=1)[:, None], axis=1)[:, 0]
+    order = np.argsort(radius)
+    share = np.cumsum(w[order])
+    last = order[np.searchsorted(share, _DENSE * share[-1])]
+    kept: NDArray[np.bool_] = radius * (1 - _TIE) <= radius[last]
+    return kept
+
+
+class RPFKM(AlternatingClusterer):
+    """Robust projected fuzzy k-means: clusters in a projection that is learnt with them, little moved by outliers.
+
+    Distances to the prototypes are not squared, memberships have exact zeros, and the projection is that of principal
+    components, turned towards directions in which the clusters are tight.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters K.
+    n_components : int or None, default=None
+        Dimensions q of the projection, at most the samples and the features. None takes K, or all features where
+        these are fewer.
+    fuzziness_weight : float or 'auto', default='auto'
+        Weight gamma > 0 of the squared memberships, in units of the data: a sample whose second nearest prototype is
+        farther than the nearest by 2 gamma or more belongs to one cluster alone. ``'auto'`` takes half the mean of
+        that difference at the first start.
+    reconstruction_weight : float, default=10.0
+        Weight of the part of the data that the projection loses, without unit: beta is this over twice the mean
+        distance to the nearest prototype of the first start. Large values give principal components. Below 1 the
+        projection may leave the data for directions in which nothing varies.
+    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
+        Starting centres. ``'k-means++'`` draws them, in the projection, among the 80 % of the samples whose tenth
+        neighbour is nearest: no outlier becomes a seed. A callable gets ``(X, n_clusters, rng)``. An array forces one
+        start.
+    n_init : int, default=3
+        Starts; the one of smallest objective is kept.
+    max_iter : int, default=100
+        Passes over the data per start.
+    tol : float, default=1e-5
+        Converged when the objective changes by at most this part of itself.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per pass.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Rows sum to 1, with exact zeros.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest membership.
+    centers_ : ndarray of shape (n_clusters, n_features)
+        Weighted means of the samples, whose projections are the prototypes.
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal rows W: ``(X - mean_) @ components_.T`` is the projection.
+    embedding_centers_ : ndarray of shape (n_clusters, n_components)
+        Prototypes c_k in the projection.
+    mean_ : ndarray of shape (n_features,)
+    n_clusters_ : int
+    fuzziness_weight_ : float
+        The gamma used.
+    reconstruction_weight_ : float
+        The beta used, in inverse units of the data.
+    objective_ : float
+        J at the stored prototypes.
+    objective_history_ : ndarray
+        J at each state visited, the last one included.
+    n_iter_ : int
+        Passes of the best start.
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.FCM : squared distances in all features, faster.
+    soft_clustering.PFCM : outliers by typicalities.
+
+    Notes
+    -----
+    Follows [1]_. The squares of the memberships, the automatic weights and the seeding are ours: the publication's own
+    were not at hand.
+
+    A pass costs O(n d (K + q) + n d^2 + d^3) time, without the last two terms where q is the number of features; d
+    is the number of samples where that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). The neighbours
+    for the seeds are those among at most 20,000 samples. ``score`` is minus the objective.
+
+    The first projection is that of principal components, which outliers may turn: the method is robust in the
+    prototypes, less so in the directions. On clean round clusters it finds what k-means does.
+
+    References
+    ----------
+    .. [1] Zhao et al. (2022). Improving projected fuzzy K-means clustering via robust learning. Neurocomputing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from soft_clustering import RPFKM
+    >>> X, _ = load_wine(return_X_y=True)
+    >>> model = RPFKM(n_clusters=3, random_state=0).fit(X)
+    >>> model.components_.shape
+    (3, 13)
+    >>> bool((model.memberships_ == 0).any())
+    True
+    """
+
+    _residual = staticmethod(objective_change)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
+        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "fuzziness_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "reconstruction_weight": [Interval(Real, 0, None, closed="left")],
+        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        n_components: int | None = None,
+        fuzziness_weight: float | str = "auto",
+        reconstruction_weight: float = 10.0,
+        init: Any = "k-means++",
+        n_init: int = 3,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.fuzziness_weight = fuzziness_weight
+        self.reconstruction_weight = reconstruction_weight
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
+        return make_blocks(X, weight).in_subspace()
+
+    def _resolve(self, blocks: Blocks) -> None:
+        most = min(blocks.n, blocks.n_features)
+        q = min(self.n_clusters, most) if self.n_components is None else int(self.n_components)
+        if q > most:
+            raise ValueError(
+                f"n_components must be at most min(n_samples, n_features)={most}. Got {self.n_components!r} instead."
+            )
+        self._moment = blocks.reduce(_second_moment).values
+        self._components = _directions(self._moment, q, blocks)
+        self._terms: Terms | None = None
+
+    def _run(self, starts: Starts) -> None:
+        try:
+            super()._run(starts)
+        finally:
+            for name in ("_moment", "_components", "_dense"):  # of the data, not of the model
+                self.__dict__.pop(name, None)
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Projected:
+        W = self._components
+        if isinstance(self.init, str) and self.init == "k-means++" and self.n_clusters > 1:
+            V = self._seeds(blocks, rng) @ W
+        else:
+            V = starting_centers(blocks, self.init, self.n_clusters, rng)
+        state = Projected(V, W)
+        if self._terms is None:  # those of the first start, so that the objectives of all starts compare
+            self._terms = self._settle(state, blocks)
+        return state
+
+    def _seeds(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        """Prototypes (K, q) drawn among dense rows; among all where these have fewer than K distinct ones."""
+        if not hasattr(self, "_dense"):
+            block = blocks.local(rng).joined()
+            chosen = block.order[rng.permutation(block.n)[:_SAMPLE]] if block.n > _SAMPLE else np.arange(block.n)
+            Y = block.take(chosen) @ self._components.T
+            weight = None if block.weight is None else block.weight[chosen]
+            dense = dense_rows(Y, weight)
+            plain = Frame(np.zeros(Y.shape[1]), 1.0)
+            part = Block(Y[dense], None if weight is None else weight[dense], plain)
+            self._dense = Blocks([part]), Blocks([Block(Y, weight, plain)])
+        dense, everything = self._dense
+        seeds = starting_centers(dense, "k-means++", self.n_clusters, rng)
+        if len(np.unique(seeds, axis=0)) < self.n_clusters:
+            seeds = starting_centers(everything, "k-means++", self.n_clusters, rng)
+        return seeds
+
+    def _settle(self, state: Projected, blocks: Blocks) -> Terms:
+        """The weights of the terms, from the distances at a start."""
+        nearest, gap = blocks.reduce(_mean_distances, state).values / blocks.total_weight
+        spread = float(np.sqrt(blocks.mean_variance * blocks.d)) or 1.0
+        nearest = max(float(nearest), _NEAR * spread)  # 0 where every row is on a prototype
+        gamma = (float(gap) / 2 or spread) if self.fuzziness_weight == "auto" else self._given(blocks.frame)
+        beta = float(self.reconstruction_weight) / (2 * nearest)
+        return Terms(min(max(gamma, _LEAST), _MOST), min(beta, _MOST), _NEAR * nearest)
+
+    def _given(self, frame: Frame) -> float:
+        return float(self.fuzziness_weight) * unit(frame)
+
+    def _statistics(self, block: Block, state: Projected) -> ProjectedStatistics:
+        assert self._terms is not None
+        gamma, beta, least = self._terms
+        (K, d), W, C = state.centers.shape, state.components, state.prototypes
+        reduced = len(W) < d
+        weight, total = np.zeros(K), np.zeros((K, d))
+        moment = np.zeros((d, d) if reduced else (0, 0))
+        objective, worst, at = 0.0, -1.0, 0
+        for lo, Z, w in block.pieces(K):
+            Y = Z @ W.T
+            F = cdist(Y, C)
+            U = sparse_memberships(F, gamma)
+            cost = np.einsum("ik,ik->i", U, F + gamma * U)
+            if cost.max() > worst:
+                worst, at = float(cost.max()), lo + int(cost.argmax())
+            S = U / np.maximum(F, least) * (w / 2)[:, None]
+            weight += S.sum(axis=0)
+            total += S.T @ Z
+            if reduced:
+                lost = Z - Y @ W
+                cost += beta * np.einsum("ij,ij->i", lost, lost)
+                rows = Z * np.sqrt(S.sum(axis=1))[:, None]
+                moment += rows.T @ rows
+            objective += float(w @ cost)
+        worst_row = block.take([at])[0] if weight.min() < EMPTY else None
+        return ProjectedStatistics(CenterStatistics(weight, total, objective, worst, worst_row), moment)
+
+    def _update(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> Projected:
+        assert self._terms is not None
+        V, W = new_centers(state.centers, statistics.centers), state.components
+        if len(statistics.moment):
+            weight, total = statistics.centers.weight, statistics.centers.total
+            between = total / np.sqrt(np.maximum(weight, EMPTY))[:, None]
+            within = statistics.moment - between.T @ between
+            W = _directions(self._terms.reconstruction * self._moment - within, len(W), blocks)
+        return Projected(V, W)
+
+    def _memberships(self, block: Block, state: Projected) -> NDArray[Any]:
+        assert self._terms is not None
+        U = np.empty((block.n, len(state.centers)), dtype=block.X.dtype)
+        for lo, Z, _ in block.pieces(U.shape[1]):
+            F = cdist(Z @ state.components.T, state.prototypes)
+            U[lo : lo + len(Z)] = sparse_memberships(F, self._terms.fuzziness)
+        return U
+
+    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
+        return float(objective) / unit(frame)
+
+    def _place(self, state: Projected) -> Array:
+        return state.centers
+
+    def _store(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> None:
+        assert self._terms is not None
+        frame, W = blocks.frame, state.components
+        if isinstance(frame, Subspace):
+            W, shift = W[:, :-1] @ frame.basis, frame.inner.shift
+        else:
+            shift = frame.shift
+        self.centers_ = frame.to_input(state.centers).astype(blocks.dtype)
+        self.components_ = W.astype(blocks.dtype)
+        self.embedding_centers_ = (state.prototypes / unit(frame)).astype(blocks.dtype)
+        self.mean_ = shift.astype(blocks.dtype)
+        self.fuzziness_weight_ = self._terms.fuzziness / unit(frame)
+        self.reconstruction_weight_ = self._terms.reconstruction * unit(frame)
+
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        remedy = "try a smaller fuzziness_weight, a larger reconstruction_weight or fewer clusters"
+        collapsed = collapse("RPFKM", run.state.prototypes, self.memberships_, blocks, remedy)
+        return super()._complaints(run, blocks) + collapsed
+
+
+def unit(frame: Frame) -> float:
+    """The scale of a frame that has one for all features."""
+    return float(frame.inner.scale if isinstance(frame, Subspace) else frame.scale)
+
+
+def _directions(A: Array, q: int, blocks: Blocks) -> Array:
+    """Leading eigenvectors within the span of the rows: the distance from it is no direction."""
+    if not isinstance(blocks.frame, Subspace):
+        return leading_directions(A, q)
+    return np.pad(leading_directions(A[:-1, :-1], q), ((0, 0), (0, 1)))
+
+
+def _second_moment(block: Block) -> Sums:
+    """sum_i w_i x_i x_i'."""
+    moment = np.zeros((block.d, block.d))
+    for _, Z, w in block.pieces():
+        rows = Z * np.sqrt(w)[:, None]
+        moment += rows.T @ rows
+    return Sums(moment)
+
+
+def _mean_distances(block: Block, state: Projected) -> Sums:
+    """Weighted sums of the distance to the nearest prototype, and of how much farther the second one is."""
+    answer = np.zeros(2)
+    for _, Z, w in block.pieces(len(state.centers)):
+        F = np.sort(cdist(Z @ state.components.T, state.prototypes), axis=1)
+        answer += w @ F[:, 0], w @ (F[:, min(1, F.shape[1] - 1)] - F[:, 0])
+    return Sums(answer)

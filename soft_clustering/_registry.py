@@ -95,7 +95,7 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Zhao et al. (2022)",
-        "round clusters among outliers or in many redundant features; not for elongated clusters or d of thousands with n",
+        "round clusters among outliers or in many redundant features; not for elongated clusters or very large n and d",
     ),
     Row(
         "GMM",

@@ -42,6 +42,7 @@ _NEIGHBORS = 10
 _SAMPLE = 20_000  # rows among which neighbours are looked for
 _NEAR = 1e-6  # of the mean distance to the nearest prototype: a smaller distance counts as this one
 _TIE = 1e-9  # of themselves, by which two equal distances may differ
+_EQUAL = 1e-12  # of their length, by which two equal rows may differ in the coordinates of their span
 _LEAST, _MOST = 1e-250, 1e200  # the weights of the terms, in the coordinates of the frame
 
 
@@ -121,20 +122,30 @@ def leading_directions(A: Array, q: int) -> Array:
     return W * np.sign(np.take_along_axis(W, largest, axis=1)) + 0.0
 
 
-def dense_rows(Y: Array, weight: Array | None) -> NDArray[np.bool_]:
-    """Which rows are among the 80 % whose tenth neighbour is nearest; a weight counts as so many rows in one place."""
-    n = len(Y)
-    w = np.ones(n) if weight is None else weight
+def distinct_rows(Z: Array, weight: Array) -> tuple[Array, Array]:
+    """Rows with their weights, runs of equal ones as one row of their summed weight.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[2.0], [2.0], [7.0]]), np.ones(3))
+    (array([[2.],
+           [7.]]), array([2., 1.]))
+    """
+    first = np.ones(len(Z), dtype=bool)
+    first[1:] = np.abs(np.diff(Z, axis=0)).max(axis=1) > _EQUAL * np.abs(Z[1:]).max(axis=1)
+    return Z[first], np.add.reduceat(weight, np.flatnonzero(first))
+
+
+def dense_rows(Y: Array, weight: Array) -> NDArray[np.bool_]:
+    """Which of distinct rows are among the 80 %, by weight, whose tenth neighbour is nearest."""
     # A row is the first neighbour of itself.
-    distance, index = NearestNeighbors(n_neighbors=min(_NEIGHBORS + 1, n)).fit(Y).kneighbors(Y)
-    enough = np.cumsum(w[index], axis=1) >= _NEIGHBORS + 1
-    enough[:, -1] = True
-    radius = np.take_along_axis(distance, enough.argmax(axis=1)[:, None], axis=1)[:, 0]
+    neighbors = NearestNeighbors(n_neighbors=min(_NEIGHBORS + 1, len(Y))).fit(Y)
+    radius = neighbors.kneighbors(Y)[0][:, -1]
     order = np.argsort(radius)
-    share = np.cumsum(w[order])
-    last = order[np.searchsorted(share, _DENSE * share[-1])]
-    kept: NDArray[np.bool_] = radius * (1 - _TIE) <= radius[last]
-    return kept
+    share = np.cumsum(weight[order])
+    last = order[np.searchsorted(share, _DENSE * (1 - _TIE) * share[-1])]
+    dense: NDArray[np.bool_] = radius * (1 - _TIE) <= radius[last]
+    return dense
 
 
 class RPFKM(AlternatingClusterer):
@@ -160,8 +171,8 @@ class RPFKM(AlternatingClusterer):
         projection may leave the data for directions in which nothing varies.
     init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
         Starting centres. ``'k-means++'`` draws them, in the projection, among the 80 % of the samples whose tenth
-        neighbour is nearest: no outlier becomes a seed. A callable gets ``(X, n_clusters, rng)``. An array forces one
-        start.
+        neighbour is nearest (samples that are equal count as one neighbour): no outlier becomes a seed. A callable gets
+        ``(X, n_clusters, rng)``. An array forces one start.
     n_init : int, default=3
         Starts; the one of smallest objective is kept.
     max_iter : int, default=100
@@ -283,7 +294,7 @@ class RPFKM(AlternatingClusterer):
         try:
             super()._run(starts)
         finally:
-            for name in ("_moment", "_components", "_dense"):  # of the data, not of the model
+            for name in ("_moment", "_components", "_candidates"):  # of the data, not of the model
                 self.__dict__.pop(name, None)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Projected:
@@ -298,18 +309,17 @@ class RPFKM(AlternatingClusterer):
         return state
 
     def _seeds(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        """Prototypes (K, q) drawn among dense rows; among all where these have fewer than K distinct ones."""
-        if not hasattr(self, "_dense"):
+        """Prototypes (K, q) drawn among dense rows; among all where fewer than K of those are distinct."""
+        if not hasattr(self, "_candidates"):
             block = blocks.local(rng).joined()
-            chosen = block.order[rng.permutation(block.n)[:_SAMPLE]] if block.n > _SAMPLE else np.arange(block.n)
-            Y = block.take(chosen) @ self._components.T
-            weight = None if block.weight is None else block.weight[chosen]
-            dense = dense_rows(Y, weight)
-            plain = Frame(np.zeros(Y.shape[1]), 1.0)
-            part = Block(Y[dense], None if weight is None else weight[dense], plain)
-            self._dense = Blocks([part]), Blocks([Block(Y, weight, plain)])
-        dense, everything = self._dense
-        seeds = starting_centers(dense, "k-means++", self.n_clusters, rng)
+            # Along the order of the draws equal rows come together, and nothing depends on the order of the input.
+            chosen = block.order if block.n <= _SAMPLE else block.order[np.sort(rng.permutation(block.n)[:_SAMPLE])]
+            weight = np.ones(len(chosen)) if block.weight is None else block.weight[chosen]
+            Z, weight = distinct_rows(block.take(chosen), weight)
+            Y = Z @ self._components.T
+            self._candidates = [_ordered(Y[rows], weight[rows]) for rows in (dense_rows(Y, weight), slice(None))]
+        dense_part, everything = self._candidates
+        seeds = starting_centers(dense_part, "k-means++", self.n_clusters, rng)
         if len(np.unique(seeds, axis=0)) < self.n_clusters:
             seeds = starting_centers(everything, "k-means++", self.n_clusters, rng)
         return seeds
@@ -407,6 +417,13 @@ def _directions(A: Array, q: int, blocks: Blocks) -> Array:
     if not isinstance(blocks.frame, Subspace):
         return leading_directions(A, q)
     return np.pad(leading_directions(A[:-1, :-1], q), ((0, 0), (0, 1)))
+
+
+def _ordered(Y: Array, weight: Array) -> Blocks:
+    """Rows to draw from along their own order."""
+    block = Block(Y, weight, Frame(np.zeros(Y.shape[1]), 1.0))
+    block.order = np.arange(len(Y))
+    return Blocks([block])
 
 
 def _second_moment(block: Block) -> Sums:

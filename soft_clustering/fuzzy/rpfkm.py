@@ -61,8 +61,10 @@ class Projected(NamedTuple):
 class ProjectedStatistics(NamedTuple):
     """What a block contributes: to new centres, to J, and to the scatter about the centres."""
 
-    centers: CenterStatistics
+    centers: CenterStatistics  # with the weights s_ik, of rows that are not on a prototype
     moment: Array  # (d, d) sum_ik s_ik x_i x_i'; (0, 0) where all directions are kept
+    mass: Array  # (K,) summed memberships of the rows that are on the prototype
+    sum: Array  # (K, d) weighted sum of these rows
 
     @property
     def objective(self) -> float:
@@ -71,7 +73,12 @@ class ProjectedStatistics(NamedTuple):
 
     def merge(self, other: ProjectedStatistics) -> ProjectedStatistics:
         """The statistics of both blocks together."""
-        return ProjectedStatistics(self.centers.merge(other.centers), self.moment + other.moment)
+        return ProjectedStatistics(
+            self.centers.merge(other.centers),
+            self.moment + other.moment,
+            self.mass + other.mass,
+            self.sum + other.sum,
+        )
 
 
 class Sums(NamedTuple):
@@ -120,6 +127,26 @@ def leading_directions(A: Array, q: int) -> Array:
     W = np.ascontiguousarray(vectors[:, ::-1].T)
     largest = np.abs(W).argmax(axis=1)[:, None]
     return W * np.sign(np.take_along_axis(W, largest, axis=1)) + 0.0
+
+
+def released(statistics: ProjectedStatistics, state: Projected) -> ProjectedStatistics:
+    """The statistics with weights for the rows on a prototype, whose s_ik = u_ik / 0 would hold it there for ever.
+
+    A prototype stays on rows of summed membership ``mass`` only if the pull of all others, sum_i u_ik e_ik with unit
+    vectors e_ik, is not longer than that; else it goes the part 1 - mass / pull of the way to their weighted mean.
+
+    References
+    ----------
+    Y. Vardi, C.-H. Zhang (2000). The multivariate L1-median and associated data depth. PNAS 97(4), 1423-1426.
+    """
+    weight, total, mass = statistics.centers.weight, statistics.centers.total, statistics.mass
+    pull = 2 * np.linalg.norm((total - weight[:, None] * state.centers) @ state.components.T, axis=1)
+    held = weight * mass / np.maximum(pull - mass, _NEAR * np.maximum(mass, EMPTY))
+    held[weight < EMPTY] = mass[weight < EMPTY]  # nothing pulls
+    rows = statistics.sum / np.maximum(mass, EMPTY)[:, None]
+    moment = statistics.moment + (rows.T * held) @ rows if len(statistics.moment) else statistics.moment
+    centers = statistics.centers._replace(weight=weight + held, total=total + held[:, None] * rows)
+    return statistics._replace(centers=centers, moment=moment)
 
 
 def distinct_rows(Z: Array, weight: Array) -> tuple[Array, Array]:
@@ -341,7 +368,7 @@ class RPFKM(AlternatingClusterer):
         gamma, beta, least = self._terms
         (K, d), W, C = state.centers.shape, state.components, state.prototypes
         reduced = len(W) < d
-        weight, total = np.zeros(K), np.zeros((K, d))
+        weight, total, mass, near = np.zeros(K), np.zeros((K, d)), np.zeros(K), np.zeros((K, d))
         moment = np.zeros((d, d) if reduced else (0, 0))
         objective, worst, at = 0.0, -1.0, 0
         for lo, Z, w in block.pieces(K):
@@ -351,20 +378,28 @@ class RPFKM(AlternatingClusterer):
             cost = np.einsum("ik,ik->i", U, F + gamma * U)
             if cost.max() > worst:
                 worst, at = float(cost.max()), lo + int(cost.argmax())
-            S = U / np.maximum(F, least) * (w / 2)[:, None]
+            U *= w[:, None]
+            on = least >= F
+            S = np.divide(U, 2 * F, out=np.zeros_like(U), where=~on)
             weight += S.sum(axis=0)
             total += S.T @ Z
+            if on.any():
+                mass += U.sum(axis=0, where=on)
+                near += (U * on).T @ Z
             if reduced:
                 lost = Z - Y @ W
                 cost += beta * np.einsum("ij,ij->i", lost, lost)
                 rows = Z * np.sqrt(S.sum(axis=1))[:, None]
                 moment += rows.T @ rows
             objective += float(w @ cost)
-        worst_row = block.take([at])[0] if weight.min() < EMPTY else None
-        return ProjectedStatistics(CenterStatistics(weight, total, objective, worst, worst_row), moment)
+        worst_row = block.take([at])[0] if (weight + mass).min() < EMPTY else None
+        centers = CenterStatistics(weight, total, objective, worst, worst_row)
+        return ProjectedStatistics(centers, moment, mass, near)
 
     def _update(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> Projected:
         assert self._terms is not None
+        if statistics.mass.any():
+            statistics = released(statistics, state)
         V, W = new_centers(state.centers, statistics.centers), state.components
         if len(statistics.moment):
             weight, total = statistics.centers.weight, statistics.centers.total

@@ -12,11 +12,12 @@ squared, so far rows pull little; the last term keeps W near the main directions
   v_k = sum_i s_ik x_i / sum_i s_ik, c_k = W v_k, and the rows of W are the leading eigenvectors of
   beta sum_i w_i x_i x_i' - sum_ik s_ik (x_i - v_k)(x_i - v_k)'.
 
-No step makes J larger.
+No step makes J larger. A prototype that lies on rows, as the first ones do, is released by the rule of Vardi and Zhang.
 
 References
 ----------
 Zhao et al. (2022). Improving projected fuzzy K-means clustering via robust learning. Neurocomputing.
+Y. Vardi, C.-H. Zhang (2000). The multivariate L1-median and associated data depth. PNAS 97(4), 1423-1426.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ from ..engine.initialisation import starting_centers
 from ..evidential.simplex import project_rows
 from ..kernels import EMPTY, CenterStatistics
 
-_DENSE = 0.8  # share of the rows that seeds are drawn from: those whose neighbours are nearest
 _NEIGHBORS = 10
+_FAR = 10.0  # times the median distance to the tenth neighbour: rows beyond it are no seeds
+_DENSE = 0.8  # share of the rows that always may be
 _SAMPLE = 20_000  # rows among which neighbours are looked for
 _NEAR = 1e-6  # of the mean distance to the nearest prototype: a smaller distance counts as this one
 _TIE = 1e-9  # of themselves, by which two equal distances may differ
@@ -164,14 +166,17 @@ def distinct_rows(Z: Array, weight: Array) -> tuple[Array, Array]:
 
 
 def dense_rows(Y: Array, weight: Array) -> NDArray[np.bool_]:
-    """Which of distinct rows are among the 80 %, by weight, whose tenth neighbour is nearest."""
+    """Which of distinct rows are not far from all others: by their tenth neighbour, against the median of all rows.
+
+    At least 80 % are, by weight. Always to leave out 20 % would leave out small clusters.
+    """
     # A row is the first neighbour of itself.
     neighbors = NearestNeighbors(n_neighbors=min(_NEIGHBORS + 1, len(Y))).fit(Y)
     radius = neighbors.kneighbors(Y)[0][:, -1]
     order = np.argsort(radius)
-    share = np.cumsum(weight[order])
-    last = order[np.searchsorted(share, _DENSE * (1 - _TIE) * share[-1])]
-    dense: NDArray[np.bool_] = radius * (1 - _TIE) <= radius[last]
+    share = np.cumsum(weight[order]) / weight.sum()
+    half, most = radius[order[np.searchsorted(share, [0.5 * (1 - _TIE), _DENSE * (1 - _TIE)])]]
+    dense: NDArray[np.bool_] = radius * (1 - _TIE) <= max(_FAR * half, most)
     return dense
 
 
@@ -191,15 +196,15 @@ class RPFKM(AlternatingClusterer):
     fuzziness_weight : float or 'auto', default='auto'
         Weight gamma > 0 of the squared memberships, in units of the data: a sample whose second nearest prototype is
         farther than the nearest by 2 gamma or more belongs to one cluster alone. ``'auto'`` takes half the mean of
-        that difference at the first start.
+        that difference at the starts.
     reconstruction_weight : float, default=10.0
         Weight of the part of the data that the projection loses, without unit: beta is this over twice the mean
-        distance to the nearest prototype of the first start. Large values give principal components. Below 1 the
+        distance to the nearest prototype at the starts. Large values give principal components. Below 1 the
         projection may leave the data for directions in which nothing varies.
     init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
-        Starting centres. ``'k-means++'`` draws them, in the projection, among the 80 % of the samples whose tenth
-        neighbour is nearest (samples that are equal count as one neighbour): no outlier becomes a seed. A callable gets
-        ``(X, n_clusters, rng)``. An array forces one start.
+        Starting centres. ``'k-means++'`` draws them in the projection, and not among samples that are far from all
+        others: whose tenth neighbour (equal samples count as one) is ten times as far as the median of that distance.
+        At most 20 % are left out. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
     n_init : int, default=3
         Starts; the one of smallest objective is kept.
     max_iter : int, default=100
@@ -251,12 +256,14 @@ class RPFKM(AlternatingClusterer):
     is the number of samples where that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). The neighbours
     for the seeds are those among at most 20,000 samples. ``score`` is minus the objective.
 
-    The first projection is that of principal components, which outliers may turn: the method is robust in the
-    prototypes, less so in the directions. On clean round clusters it finds what k-means does.
+    A prototype that lies on samples is released from them by the rule of [2]_. The first projection is that of principal
+    components, which outliers may turn: the method is robust in the prototypes, less so in the directions. On clean
+    round clusters it finds about what k-means does.
 
     References
     ----------
     .. [1] Zhao et al. (2022). Improving projected fuzzy K-means clustering via robust learning. Neurocomputing.
+    .. [2] Y. Vardi, C.-H. Zhang (2000). The multivariate L1-median and associated data depth. PNAS 97(4), 1423-1426.
 
     Examples
     --------
@@ -321,22 +328,24 @@ class RPFKM(AlternatingClusterer):
         try:
             super()._run(starts)
         finally:
-            for name in ("_moment", "_components", "_candidates"):  # of the data, not of the model
+            for name in ("_moment", "_components", "_candidates", "_begun"):  # of the data, not of the model
                 self.__dict__.pop(name, None)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Projected:
+        if self._terms is None:
+            # All starts at once: the weights of the terms are theirs together, so that their objectives compare.
+            self._begun = [self._start(blocks, rng) for _ in range(self._n_starts())]
+            self._terms = self._settle(self._begun, blocks)
+        return self._begun.pop(0)
+
+    def _start(self, blocks: Blocks, rng: np.random.RandomState) -> Projected:
         W = self._components
         if isinstance(self.init, str) and self.init == "k-means++" and self.n_clusters > 1:
-            V = self._seeds(blocks, rng) @ W
-        else:
-            V = starting_centers(blocks, self.init, self.n_clusters, rng)
-        state = Projected(V, W)
-        if self._terms is None:  # those of the first start, so that the objectives of all starts compare
-            self._terms = self._settle(state, blocks)
-        return state
+            return Projected(self._seeds(blocks, rng) @ W, W)
+        return Projected(starting_centers(blocks, self.init, self.n_clusters, rng), W)
 
     def _seeds(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        """Prototypes (K, q) drawn among dense rows; among all where fewer than K of those are distinct."""
+        """Prototypes (K, q) drawn among rows that are not far; among all where fewer than K of those are distinct."""
         if not hasattr(self, "_candidates"):
             block = blocks.local(rng).joined()
             # Along the order of the draws equal rows come together, and nothing depends on the order of the input.
@@ -351,17 +360,19 @@ class RPFKM(AlternatingClusterer):
             seeds = starting_centers(everything, "k-means++", self.n_clusters, rng)
         return seeds
 
-    def _settle(self, state: Projected, blocks: Blocks) -> Terms:
-        """The weights of the terms, from the distances at a start."""
-        nearest, gap = blocks.reduce(_mean_distances, state).values / blocks.total_weight
+    def _settle(self, starts: list[Projected], blocks: Blocks) -> Terms:
+        """The weights of the terms, from the distances at the starts."""
+        sums = np.mean([blocks.reduce(_mean_distances, state).values for state in starts], axis=0)
+        nearest, gap = (float(value) for value in sums / blocks.total_weight)
         spread = float(np.sqrt(blocks.mean_variance * blocks.d)) or 1.0
-        nearest = max(float(nearest), _NEAR * spread)  # 0 where every row is on a prototype
-        gamma = (float(gap) / 2 or spread) if self.fuzziness_weight == "auto" else self._given(blocks.frame)
+        nearest = max(nearest, _NEAR * spread)  # 0 where every row is on a prototype
+        gamma = (
+            (gap / 2 or spread)
+            if self.fuzziness_weight == "auto"
+            else float(self.fuzziness_weight) * unit(blocks.frame)
+        )
         beta = float(self.reconstruction_weight) / (2 * nearest)
         return Terms(min(max(gamma, _LEAST), _MOST), min(beta, _MOST), _NEAR * nearest)
-
-    def _given(self, frame: Frame) -> float:
-        return float(self.fuzziness_weight) * unit(frame)
 
     def _statistics(self, block: Block, state: Projected) -> ProjectedStatistics:
         assert self._terms is not None

@@ -256,9 +256,9 @@ class RPFKM(AlternatingClusterer):
     is the number of samples where that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). The neighbours
     for the seeds are those among at most 20,000 samples. ``score`` is minus the objective.
 
-    A prototype that lies on samples is released from them by the rule of [2]_. The first projection is that of principal
-    components, which outliers may turn: the method is robust in the prototypes, less so in the directions. On clean
-    round clusters it finds about what k-means does.
+    A prototype that lies on samples is released from them by the rule of [2]_. The first projection is that of
+    principal components, which outliers may turn: the method is robust in the prototypes, less so in the directions.
+    On clean round clusters it finds about what k-means does.
 
     References
     ----------

@@ -42,7 +42,7 @@ _NEIGHBORS = 10
 _FAR = 10.0  # times the median distance to the tenth neighbour: rows beyond it are no seeds
 _DENSE = 0.8  # share of the rows that always may be
 _SAMPLE = 20_000  # rows among which neighbours are looked for
-_NEAR = 1e-6  # of the mean distance to the nearest prototype: a smaller distance counts as this one
+_NEAR = 1e-6  # of the mean distance to the nearest prototype: a row that is nearer is on the prototype
 _TIE = 1e-9  # of themselves, by which two equal distances may differ
 _EQUAL = 1e-12  # of their length, by which two equal rows may differ in the coordinates of their span
 _LEAST, _MOST = 1e-250, 1e200  # the weights of the terms, in the coordinates of the frame
@@ -364,7 +364,7 @@ class RPFKM(AlternatingClusterer):
         """The weights of the terms, from the distances at the starts."""
         sums = np.mean([blocks.reduce(_mean_distances, state).values for state in starts], axis=0)
         nearest, gap = (float(value) for value in sums / blocks.total_weight)
-        spread = float(np.sqrt(blocks.mean_variance * blocks.d)) or 1.0
+        spread = float(np.sqrt(blocks.mean_variance * blocks.n_features)) or 1.0
         nearest = max(nearest, _NEAR * spread)  # 0 where every row is on a prototype
         gamma = (
             (gap / 2 or spread)

@@ -22,6 +22,7 @@ from .fuzzy.gk import GK as GK
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
 from .fuzzy.rough_k_means import RoughKMeans as RoughKMeans
+from .fuzzy.rpfkm import RPFKM as RPFKM
 from .fuzzy.sfcmep import SFCMEP as SFCMEP
 from .images.afcm_adaptive import AFCMAdaptive as AFCMAdaptive
 from .images.skfcm import SKFCM as SKFCM

@@ -123,6 +123,14 @@ REGISTRY: tuple[Row, ...] = (
         "colours of images, those that look the same to belong together; on other features no better than FCM",
     ),
     Row(
+        "RPFKM",
+        "soft_clustering.fuzzy.rpfkm",
+        "fuzzy",
+        None,
+        "Zhao et al. (2022)",
+        "round clusters among outliers or in many redundant features; not for elongated clusters or very large n and d",
+    ),
+    Row(
         "GMM",
         "soft_clustering.mixture.gmm",
         "mixture",

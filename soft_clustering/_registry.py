@@ -202,6 +202,14 @@ REGISTRY: tuple[Row, ...] = (
         "noisy grey or colour images; not where one region is much larger than the others",
     ),
     Row(
+        "RDFKC",
+        "soft_clustering.deep.rdfkc",
+        "deep",
+        "deep",
+        "Wu, Yu, Chen, Ding, Wang (2024)",
+        "images and other data with many related features; not for small tables or features of different units",
+    ),
+    Row(
         "FeMIFuzzy",
         "soft_clustering.federated.femi_fuzzy",
         "federated",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -43,10 +44,7 @@ def _with_relus(torch: Any, layers: list[Any]) -> list[Any]:
 
 def _dense(torch: Any, shape: tuple[int, ...], hidden: Sequence[int], q: int) -> tuple[Any, Any]:
     nn = torch.nn
-    d = 1
-    for side in shape:
-        d *= side
-    sizes = [d, *hidden, q]
+    sizes = [math.prod(shape), *hidden, q]
     inward = [_layer(torch, "Linear", a, b) for a, b in pairwise(sizes)]
     outward = [_layer(torch, "Linear", a, b) for a, b in pairwise(sizes[::-1])]
     return (
@@ -57,7 +55,9 @@ def _dense(torch: Any, shape: tuple[int, ...], hidden: Sequence[int], q: int) ->
 
 def _convolutions(torch: Any, shape: tuple[int, ...], q: int) -> tuple[Any, Any]:
     nn = torch.nn
-    inward, outward, sides = [], [], shape[1:]
+    inward: list[Any] = []
+    outward: list[Any] = []
+    sides = shape[1:]
     for a, b in pairwise((shape[0], *_CHANNELS)):
         inward.append(_layer(torch, "Conv2d", a, b, 3, stride=2, padding=1))
         # An even side 2h comes back from h with one more row, an odd one 2h - 1 without.
@@ -65,7 +65,7 @@ def _convolutions(torch: Any, shape: tuple[int, ...], q: int) -> tuple[Any, Any]
         outward.insert(0, _layer(torch, "ConvTranspose2d", b, a, 3, stride=2, padding=1, output_padding=more))
         sides = tuple(-(-side // 2) for side in sides)
     last = (_CHANNELS[-1], *sides)
-    width = last[0] * last[1] * last[2]
+    width = math.prod(last)
     encoder = [*_with_relus(torch, inward), nn.ReLU(), nn.Flatten(), _layer(torch, "Linear", width, q)]
     decoder = [_layer(torch, "Linear", q, width), nn.ReLU(), nn.Unflatten(1, last), *_with_relus(torch, outward)]
     return nn.Sequential(*encoder), nn.Sequential(*decoder)

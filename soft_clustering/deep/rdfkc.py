@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -55,7 +55,7 @@ from ..inputs.images import validate_grid
 from ..kernels import center_memberships, center_statistics
 from ..kernels.reference import fcm_rule, squared_distances
 from .autoencoders import make_autoencoder
-from .training import load_torch, make_adam, make_generator, reproducible, resolve_device, run_epoch
+from .training import check_finite, load_torch, make_adam, make_generator, reproducible, resolve_device, run_epoch
 
 _STARTS = 10  # of k-means
 _SWEEPS = 3  # over the graph in a membership step
@@ -63,6 +63,7 @@ _EMPTY = 1e-12  # mean weight, of at most 1, below which a cluster is empty
 _NEAR, _ROUNDING = 1e-6, 1e-9  # the unit s is at least these parts of the spread and of the size of the codes
 _ON_CENTER = 1e-6  # smaller residuals are none
 _ROWS = 1024  # samples encoded at once
+_REMEDY = "use a smaller learning_rate, cluster_weight or weight_decay"
 
 
 # The clusters of the codes --------------------------------------------------------------------------------------------
@@ -133,7 +134,7 @@ def simplex_minimiser(q: Array, p: Array) -> Array:
 
 
 def quadratic_memberships(loss: Array, U: Array, S: Any, weight: float) -> Array:
-    """Some sweeps over the rows, each the minimiser of sum u^2 loss + weight tr(U^T L U) given the neighbours of before.
+    """Some sweeps over the rows: each row minimises sum u^2 loss + weight tr(U^T L U), given the others of before.
 
     No sweep makes that sum larger.
     """
@@ -157,7 +158,7 @@ class Clusters(NamedTuple):
     memberships: Array  # U (n, K)
 
     def residuals(self, Z: Array) -> Array:
-        """r (n, K) of codes."""
+        """Residuals (n, K) of codes."""
         r = np.sqrt(squared_distances(Z, self.centers)) / self.unit
         r[r < _ON_CENTER] = 0
         return r
@@ -215,16 +216,55 @@ class Standard:
         return self.frame.to_input(self.mean + self.spread * Z)
 
 
-def forward(torch: Any, encoder: Any, decoder: Any, batches: Iterable[Any]) -> tuple[Array, float]:
-    """Codes of batches of samples, and the summed squared error of their reconstructions."""
-    encoder.eval(), decoder.eval()
-    codes, error = [], 0.0
-    with torch.no_grad():
-        for batch in batches:
-            z = encoder(batch)
-            codes.append(z.cpu().double().numpy())
-            error += float((decoder(z) - batch).square().sum())
-    return np.concatenate(codes), error
+class Training:
+    """An autoencoder with the samples that it learns from."""
+
+    def __init__(
+        self, torch: Any, encoder: Any, decoder: Any, samples: Any, generator: Any, batch_size: int, penalty: float
+    ) -> None:
+        self._torch, self.encoder, self.decoder, self._samples = torch, encoder, decoder, samples
+        self._generator, self._batch_size, self._penalty = generator, batch_size, penalty
+        self._parameters = [p for part in (encoder, decoder) for p in part.parameters() if p.requires_grad]
+        if not self._parameters:
+            raise ValueError("encoder and decoder must have parameters to learn. Got none with requires_grad=True.")
+
+    def start(self, learning_rate: float) -> None:
+        """Begin to learn, with a fresh Adam."""
+        self._adam = make_adam(self._torch, self._parameters, learning_rate, self._penalty, self._samples.device)
+
+    def epoch(self, remedy: str, term: Callable[[Any, Any], Any] | None = None) -> None:
+        """Learn for an epoch to reconstruct, and to make ``term(codes, indices)`` of a batch small."""
+
+        def loss(batch: Any) -> Any:
+            samples = self._samples[batch]
+            codes = self.encoder(samples)
+            error = (self.decoder(codes) - samples).square().mean()
+            return error if term is None else error + term(codes, batch)
+
+        self.encoder.train()
+        self.decoder.train()
+        count = len(self._samples)
+        check_finite(run_epoch(self._torch, count, self._batch_size, self._generator, self._adam, loss), remedy)
+
+    def forward(self, remedy: str, batches: Iterable[Any] | None = None) -> tuple[Array, float]:
+        """Codes, and the mean squared error of the reconstruction; of other samples where batches of them are given."""
+        self.encoder.eval()
+        self.decoder.eval()
+        codes, error = [], 0.0
+        with self._torch.no_grad():
+            for batch in self._samples.split(_ROWS) if batches is None else batches:
+                z = self.encoder(batch)
+                codes.append(z.cpu().double().numpy())
+                error += float((self.decoder(z) - batch).square().sum())
+        return np.concatenate(codes), check_finite(error / self._samples.numel(), remedy)
+
+    def penalty(self) -> float:
+        """That on the parameters."""
+        return self._penalty * sum(float(p.detach().square().sum()) for p in self._parameters)
+
+    def to_device(self, values: Array) -> Any:
+        """An array where the samples are, in single precision."""
+        return self._torch.from_numpy(values.astype(np.float32)).to(self._samples.device)
 
 
 class RDFKC(InductiveSoftClusterer):
@@ -336,14 +376,18 @@ class RDFKC(InductiveSoftClusterer):
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.metrics import adjusted_rand_score
     >>> from soft_clustering import RDFKC
-    >>> X, _ = load_iris(return_X_y=True)
-    >>> model = RDFKC(n_clusters=3, n_components=2, tol=None, random_state=0)
-    >>> model.fit(X).embedding_.shape  # doctest: +SKIP
-    (150, 2)
-    >>> model.memberships_.shape  # doctest: +SKIP
-    (150, 3)
+    >>> X, y = load_digits(n_class=4, return_X_y=True)
+    >>> model = RDFKC(n_clusters=4, tol=None, random_state=0).fit(X)
+    >>> adjusted_rand_score(y, model.labels_) > 0.8
+    True
+    >>> model.embedding_.shape, model.centers_.shape
+    ((720, 10), (4, 64))
+    >>> images = X.reshape(-1, 8, 8)
+    >>> model.set_params(pretrain_epochs=1).fit(images).centers_.shape
+    (4, 8, 8)
     """
 
     _objective_sense: ClassVar[Literal["min", "max"]] = "min"
@@ -352,8 +396,8 @@ class RDFKC(InductiveSoftClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": PARAMETERS["n_clusters"],
         "m": [Interval(Real, 1, None, closed="neither")],
-        "encoder": "no_validation",
-        "decoder": "no_validation",
+        "encoder": [None, object],  # a torch module, which is looked at when there is torch
+        "decoder": [None, object],
         "hidden_layer_sizes": ["array-like"],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "robust_scale": [Interval(Real, 1e-6, None, closed="left")],
@@ -478,76 +522,51 @@ class RDFKC(InductiveSoftClusterer):
 
     def _fit(self, torch: Any, X: NDArray[Any], device: Any, rng: np.random.RandomState) -> list[str]:
         """Learn from validated data; gives what to warn of."""
-        n = len(X)
-        self._standard = Standard.of(X.reshape(n, -1))
+        self._standard = Standard.of(X.reshape(len(X), -1))
         generator = make_generator(torch, rng)
-        encoder, decoder = self._networks(torch, X, generator)
-        encoder.to(device), decoder.to(device)
-        parameters = [p for network in (encoder, decoder) for p in network.parameters() if p.requires_grad]
-        if not parameters:
-            raise ValueError("encoder and decoder must have parameters to learn. Got none with requires_grad=True.")
-        data = torch.cat([batch.float() for batch in self._batches(torch, X)]).to(device)
-
-        def reconstruction(samples: Any, z: Any) -> Any:
-            return (decoder(z) - samples).square().mean()
-
-        def epoch(optimizer: Any, loss: Any, number: int, rate: str) -> None:
-            encoder.train(), decoder.train()
-            try:
-                run_epoch(torch, n, self.batch_size, generator, optimizer, loss)
-            except FloatingPointError as error:
-                raise ValueError(
-                    f"{rate}={getattr(self, rate)} is too large: {error} in epoch {number}. Use a smaller {rate}."
-                ) from error
-
-        adam = make_adam(torch, parameters, self.pretrain_learning_rate, self.weight_decay, device)
-        for number in range(1, self.pretrain_epochs + 1):
-            epoch(
-                adam,
-                lambda batch: reconstruction(data[batch], encoder(data[batch])),
-                number,
-                "pretrain_learning_rate",
-            )
-        Z, error = self._forward(torch, encoder, decoder, data.split(_ROWS), "pretrain_learning_rate")
+        encoder, decoder = (network.to(device) for network in self._networks(torch, X, generator))
+        samples = torch.cat([batch.float() for batch in self._batches(torch, X)]).to(device)
+        training = Training(torch, encoder, decoder, samples, generator, self.batch_size, self.weight_decay)
+        remedy = "use a smaller pretrain_learning_rate or weight_decay"
+        training.start(self.pretrain_learning_rate)
+        for _ in range(self.pretrain_epochs):
+            training.epoch(remedy)
+        Z, error = training.forward(remedy)
         if self.verbose:
-            print(f"RDFKC pretraining: {self.pretrain_epochs} epochs, reconstruction error {error / X.size:.4g}")
+            print(f"RDFKC pretraining: {self.pretrain_epochs} epochs, reconstruction error {error:.4g}")
         S = neighbor_graph(Z, self.n_neighbors)
         clusters = self._update(Z, self._start(Z, rng), S)
-        self.n_iter_, self.converged_, change = 0, False, np.inf
         history: list[float] = []
-        adam = make_adam(torch, parameters, self.learning_rate, self.weight_decay, device)
+        change = np.inf
         try:
-            for number in range(1, self.max_epochs + 1):
-                before = clusters
-                U, V = (torch.from_numpy(part.astype(np.float32)).to(device) for part in (clusters[2], clusters[0]))
-                power = U**self.m
-
-                def loss(
-                    batch: Any, power: Any = power, V: Any = V, unit: float = clusters.unit
-                ) -> Any:
-                    samples = data[batch]
-                    z = encoder(samples)
-                    # Not by products: those give no gradient worth its name for codes near a centre.
-                    r = torch.cdist(z, V, compute_mode="donot_use_mm_for_euclid_dist") / unit
-                    pull = (power[batch] * adaptive_loss(r, self.robust_scale)).sum() / len(batch)
-                    return reconstruction(samples, z) + self.cluster_weight * pull
-
-                epoch(adam, loss, number, "learning_rate")
-                Z, error = self._forward(torch, encoder, decoder, data.split(_ROWS), "learning_rate")
-                clusters = self._update(Z, before, S)
+            training.start(self.learning_rate)
+            while len(history) < self.max_epochs and not self._settled(change):
+                training.epoch(_REMEDY, self._pull(torch, training, clusters))
+                Z, error = training.forward(_REMEDY)
+                before, clusters = clusters, self._update(Z, clusters, S)
                 change = float(np.abs(clusters.memberships - before.memberships).max())
-                self.n_iter_ = number
-                history.append(self._objective(error / X.size, Z, clusters, S, parameters))
+                history.append(error + self._clustering(Z, clusters, S) + training.penalty())
                 if self.verbose > 1:
-                    print(f"RDFKC epoch {number}: objective {history[-1]:.8g}, change {change:.3g}")
-                if self.tol is not None and change <= self.tol:
-                    self.converged_ = True
-                    break
+                    print(f"RDFKC epoch {len(history)}: objective {history[-1]:.8g}, change {change:.3g}")
         except KeyboardInterrupt:
-            self._finish(torch, X, encoder, decoder, clusters, S, history)
+            self._finish(torch, X, training, clusters, S, history, change)
             raise
-        self._finish(torch, X, encoder, decoder, clusters, S, history)
+        self._finish(torch, X, training, clusters, S, history, change)
         return self._complaints(change)
+
+    def _settled(self, change: float) -> bool:
+        return self.tol is not None and change <= self.tol
+
+    def _pull(self, torch: Any, training: Training, clusters: Clusters) -> Callable[[Any, Any], Any]:
+        """The clustering term of a batch of codes, to learn by."""
+        V, power = (training.to_device(part) for part in (clusters.centers, clusters.memberships**self.m))
+
+        def pull(codes: Any, batch: Any) -> Any:
+            # By differences: products lose the digits of codes near a centre.
+            r = torch.cdist(codes, V, compute_mode="donot_use_mm_for_euclid_dist") / clusters.unit
+            return self.cluster_weight * (power[batch] * adaptive_loss(r, self.robust_scale)).sum() / len(batch)
+
+        return pull
 
     def _networks(self, torch: Any, X: NDArray[Any], generator: Any) -> tuple[Any, Any]:
         """Encoder and decoder to train, in single precision on the CPU."""
@@ -570,7 +589,9 @@ class RDFKC(InductiveSoftClusterer):
         rows = len(samples)
         codes = _try("encoder", samples, deepcopy(self.encoder), torch)
         if codes.ndim != 2 or len(codes) != rows:
-            raise ValueError(f"encoder must give codes of shape ({rows}, n_components). Got {tuple(codes.shape)} instead.")
+            raise ValueError(
+                f"encoder must give codes of shape ({rows}, n_components). Got {tuple(codes.shape)} instead."
+            )
         again = _try("decoder", codes, deepcopy(self.decoder), torch)
         if again.shape != samples.shape:
             raise ValueError(
@@ -585,12 +606,6 @@ class RDFKC(InductiveSoftClusterer):
         for lo in range(0, len(X), _ROWS):
             batch = self._standard.from_input(rows[lo : lo + _ROWS])
             yield torch.from_numpy(batch.reshape(len(batch), *self._shape))
-
-    def _forward(self, torch: Any, encoder: Any, decoder: Any, batches: Any, rate: str) -> tuple[Array, float]:
-        Z, error = forward(torch, encoder, decoder, batches)
-        if not (np.isfinite(Z).all() and math.isfinite(error)):
-            raise ValueError(f"{rate}={getattr(self, rate)} is too large: the codes are not finite. Use a smaller {rate}.")
-        return Z, error
 
     def _start(self, Z: Array, rng: np.random.RandomState) -> Clusters:
         """The best of some k-means runs on the codes."""
@@ -616,38 +631,36 @@ class RDFKC(InductiveSoftClusterer):
         """Those of codes alone."""
         return fcm_rule(adaptive_loss(self._state.residuals(Z), self.robust_scale), self.m)[0]
 
-    def _objective(self, error: float, Z: Array, clusters: Clusters, S: Any, parameters: list[Any]) -> float:
-        """J; ``error`` is the mean squared error of the reconstruction."""
+    def _clustering(self, Z: Array, clusters: Clusters, S: Any) -> float:
+        """The clustering and the graph term of J."""
         U = clusters.memberships
         scatter = float(np.vdot(U**self.m, adaptive_loss(clusters.residuals(Z), self.robust_scale)))
-        pull = self.cluster_weight * (scatter + self.graph_weight * roughness(U, S)) / len(Z)
-        penalty = sum(float(p.detach().square().sum()) for p in parameters)
-        return error + pull + self.weight_decay * penalty
+        return self.cluster_weight * (scatter + self.graph_weight * roughness(U, S)) / len(Z)
 
     def _finish(
         self,
         torch: Any,
         X: NDArray[Any],
-        encoder: Any,
-        decoder: Any,
+        training: Training,
         clusters: Clusters,
         S: Any,
         history: list[float],
+        change: float,
     ) -> None:
-        """Store what was learnt: once more codes and centres, in double precision, and memberships without the graph."""
-        self.encoder_, self.decoder_ = (network.cpu().double() for network in (encoder, decoder))
-        Z, error = self._forward(torch, self.encoder_, self.decoder_, self._batches(torch, X), "learning_rate")
-        self._state = update_centers(Z, clusters, self.m, self.robust_scale)
+        """Store what was learnt: codes and centres once more, in double precision, memberships without the graph."""
+        self.encoder_, self.decoder_ = training.encoder.cpu().double(), training.decoder.cpu().double()
+        Z, error = training.forward(_REMEDY, self._batches(torch, X))
+        V, unit, _ = update_centers(Z, clusters, self.m, self.robust_scale)
+        self._state = Clusters(V, unit, np.empty((0, len(V))))
         U = self._memberships(Z)
-        parameters = [p for network in (encoder, decoder) for p in network.parameters() if p.requires_grad]
-        history.append(self._objective(error / X.size, Z, self._state._replace(memberships=U), S, parameters))
-        self._state = self._state._replace(memberships=U[:0])  # the rule for new samples needs none
+        objective = error + self._clustering(Z, Clusters(V, unit, U), S) + training.penalty()
+        self.objective_history_ = np.array([*history, objective])
+        self.objective_ = objective
+        self.n_iter_, self.converged_ = len(history), self._settled(change)
         with torch.no_grad():
-            centers = self.decoder_(torch.from_numpy(self._state.centers)).numpy().reshape(self.n_clusters, -1)
+            centers = self.decoder_(torch.from_numpy(V)).numpy().reshape(len(V), -1)
         self.centers_ = self._standard.to_input(centers).reshape(-1, *X.shape[1:]).astype(X.dtype)
-        self.embedding_, self.embedding_centers_ = Z.astype(X.dtype), self._state.centers.astype(X.dtype)
-        self.objective_history_ = np.array(history)
-        self.objective_ = history[-1]
+        self.embedding_, self.embedding_centers_ = Z.astype(X.dtype), V.astype(X.dtype)
         self._set_memberships(U.astype(X.dtype))
         if self.verbose:
             ending = "converged" if self.converged_ else "not converged"
@@ -670,23 +683,23 @@ class RDFKC(InductiveSoftClusterer):
     def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:
         """Features (n, d) or images (n, H, W) or (n, C, H, W)."""
         refuse_dask(self, X)
-        images = getattr(X, "ndim", 2) in (3, 4) if reset else len(self._input_shape) > 1
-        if not images:
-            X = validate_features(self, X, reset=reset, accept_sparse=False)
-        else:
-            X = validate_grid(X)
+        images = getattr(X, "ndim", 2) in (3, 4) if reset else len(self._sample_shape) > 1
+        X = validate_grid(X) if images else validate_features(self, X, reset=reset, accept_sparse=False)
         if reset:
-            self._input_shape = X.shape[1:]
-            self._shape = X.shape[1:] if X.ndim != 3 else (1, *X.shape[1:])
+            self._sample_shape: tuple[int, ...] = X.shape[1:]
             if images:
-                self.n_features_in_ = math.prod(X.shape[1:])
+                self.n_features_in_ = math.prod(self._sample_shape)
                 self.__dict__.pop("feature_names_in_", None)
-        elif X.shape[1:] != self._input_shape:
+        elif X.shape[1:] != self._sample_shape:
             raise ValueError(
-                f"X has samples of shape {X.shape[1:]}, but RDFKC is expecting samples of shape {self._input_shape} as "
-                "input."
+                f"X has samples of shape {X.shape[1:]}, but RDFKC is expecting samples of shape {self._sample_shape}."
             )
         return X
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        """That of a sample to the networks: (d,) or (C, H, W)."""
+        return (1, *self._sample_shape) if len(self._sample_shape) == 2 else self._sample_shape
 
 
 def _try(name: str, samples: Any, network: Any, torch: Any) -> Any:

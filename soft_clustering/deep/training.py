@@ -74,13 +74,8 @@ def make_adam(torch: Any, parameters: list[Any], learning_rate: float, penalty: 
     )
 
 
-def run_epoch(
-    torch: Any, n: int, batch_size: int, generator: Any, optimizer: Any, loss: Callable[[Any], Any]
-) -> float:
-    """A step of the optimiser for each of the random batches of n samples; gives the mean of ``loss(indices)``.
-
-    A loss that is not finite raises FloatingPointError: the steps were too long.
-    """
+def run_epoch(torch: Any, n: int, batch_size: int, generator: Any, optimizer: Any, loss: Callable[[Any], Any]) -> float:
+    """A step of the optimiser for each of the random batches of n samples; gives the mean of ``loss(indices)``."""
     total = 0.0
     for batch in torch.randperm(n, generator=generator, device="cpu").split(batch_size):
         optimizer.zero_grad()
@@ -88,6 +83,11 @@ def run_epoch(
         value.backward()
         optimizer.step()
         total += len(batch) * value.item()
-    if not math.isfinite(total):
-        raise FloatingPointError("the loss is not finite")
     return total / n
+
+
+def check_finite(loss: float, remedy: str) -> float:
+    """Refuse a loss that is no number any more, as after steps that are too long."""
+    if not math.isfinite(loss):
+        raise ValueError(f"The network diverged, its loss is {loss}: {remedy}.")
+    return loss

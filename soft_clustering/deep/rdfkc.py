@@ -63,7 +63,7 @@ _EMPTY = 1e-12  # mean weight, of at most 1, below which a cluster is empty
 _NEAR, _ROUNDING = 1e-6, 1e-9  # the unit s is at least these parts of the spread and of the size of the codes
 _ON_CENTER = 1e-6  # smaller residuals are none
 _ROWS = 1024  # samples encoded at once
-_REMEDY = "use a smaller learning_rate, cluster_weight or weight_decay"
+_REMEDY = "use a smaller learning_rate or cluster_weight"
 
 
 # The clusters of the codes --------------------------------------------------------------------------------------------
@@ -400,7 +400,7 @@ class RDFKC(InductiveSoftClusterer):
         "decoder": [None, object],
         "hidden_layer_sizes": ["array-like"],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "robust_scale": [Interval(Real, 1e-6, None, closed="left")],
+        "robust_scale": [Interval(Real, 1e-6, None, closed="both")],
         "cluster_weight": [Interval(Real, 0, None, closed="left")],
         "graph_weight": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -527,7 +527,7 @@ class RDFKC(InductiveSoftClusterer):
         encoder, decoder = (network.to(device) for network in self._networks(torch, X, generator))
         samples = torch.cat([batch.float() for batch in self._batches(torch, X)]).to(device)
         training = Training(torch, encoder, decoder, samples, generator, self.batch_size, self.weight_decay)
-        remedy = "use a smaller pretrain_learning_rate or weight_decay"
+        remedy = "use a smaller pretrain_learning_rate"
         training.start(self.pretrain_learning_rate)
         for _ in range(self.pretrain_epochs):
             training.epoch(remedy)

@@ -367,7 +367,8 @@ class RDFKC(InductiveSoftClusterer):
     scale them first.
 
     Random batches keep the network moving: with the default ``tol`` most fits end at ``max_epochs``, with a warning. On
-    small tables a network learns little that k-means does not see.
+    small tables a network learns little that k-means does not see. On the 8 by 8 digits of scikit-learn the clusters
+    are better than those of the autoencoder alone, but only about as good as those of k-means on the pixels.
 
     References
     ----------

@@ -361,10 +361,10 @@ class RDFKC(InductiveSoftClusterer):
     depend on ``cluster_weight``.
 
     An epoch costs a pass of the network forward and back over all samples, the steps of the clusters O(n K q); memory
-    is a copy of X in single precision and O(n (k + K + q)). On the CPU torch learns on one thread, so that the result
-    does not depend on the number of cores; on other devices the same seed need not give the same bits. Samples are
-    centred and divided by one standard deviation for all features, as for pixels: where features have different units,
-    scale them first.
+    is a copy of X in single precision, at first one in double precision, and O(n (k + K + q)). On the CPU torch learns
+    on one thread, so that the result does not depend on the number of cores; on other devices the same seed need not
+    give the same bits. Samples are centred and divided by one standard deviation for all features, as for pixels: where
+    features have different units, scale them first.
 
     Random batches keep the network moving: with the default ``tol`` most fits end at ``max_epochs``, with a warning. On
     small tables a network learns little that k-means does not see. On the 8 by 8 digits of scikit-learn the clusters
@@ -394,11 +394,10 @@ class RDFKC(InductiveSoftClusterer):
     _objective_sense: ClassVar[Literal["min", "max"]] = "min"
     _monotone: ClassVar[bool] = False
     _mirror_symmetric: ClassVar[bool] = False
+    # The networks are torch's: they are looked at when there is torch.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": PARAMETERS["n_clusters"],
         "m": [Interval(Real, 1, None, closed="neither")],
-        "encoder": [None, object],  # a torch module, which is looked at when there is torch
-        "decoder": [None, object],
         "hidden_layer_sizes": ["array-like"],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "robust_scale": [Interval(Real, 1e-6, None, closed="both")],

@@ -4,6 +4,7 @@ from ._show_versions import show_versions as show_versions
 from .consensus.scspa import SCSPA as SCSPA
 from .consensus.shbgf import SHBGF as SHBGF
 from .consensus.smcla import SMCLA as SMCLA
+from .deep.rdfkc import RDFKC as RDFKC
 from .density.scm import SCM as SCM
 from .density.soft_dbscan_gm import SoftDBSCANGM as SoftDBSCANGM
 from .documents.lda import LDA as LDA

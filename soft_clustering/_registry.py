@@ -251,6 +251,14 @@ REGISTRY: tuple[Row, ...] = (
         "grey images and volumes with smooth shading; not where the shading has the scale of the regions",
     ),
     Row(
+        "RDFKC",
+        "soft_clustering.deep.rdfkc",
+        "deep",
+        "deep",
+        "Wu, Yu, Chen, Ding, Wang (2024)",
+        "images and other data with many related features; not for small tables or features of different units",
+    ),
+    Row(
         "FeMIFuzzy",
         "soft_clustering.federated.femi_fuzzy",
         "federated",

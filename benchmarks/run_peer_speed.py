@@ -30,6 +30,7 @@ from sklearn.preprocessing import minmax_scale
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment, memory
+from soft_clustering.datasets import make_phantom
 
 K = 5
 PATIENCE = 10.0  # seconds; a slower fit is not repeated
@@ -60,6 +61,12 @@ def image() -> Input:
     y = np.repeat(np.arange(K), 9)[:, None] + np.zeros((45, 45), dtype=int)
     X = y / K + np.random.default_rng(0).normal(scale=0.05, size=y.shape)
     return {"X": X.reshape(-1, 1)}, y.ravel()
+
+
+def shaded_image() -> Input:
+    """Five levels of grey under uneven light, about 2000 pixels."""
+    phantom = make_phantom((45, 45), intensities=np.arange(1, K + 1) / K, noise=0.02, bias=0.3, random_state=0)
+    return {"X": phantom.image}, phantom.labels.ravel()
 
 
 def few_labels() -> Input:
@@ -109,6 +116,7 @@ OLDER = {
     "KFCM": Peer("KFCM(n_clusters=K)"),
     "KFCCL": Peer("KFCCL(n_clusters=K)"),
     "SKFCM": Peer("SKFCM(n_clusters=K)", image, "fit(X, (45, 45))", "fit(X, image_shape=(45, 45))"),
+    "AFCMAdaptive": Peer("AFCMAdaptive(n_clusters=K)", shaded_image),
     # its classes are -1 and 1
     "SoftKSC": Peer("SoftKSC()", few_labels, "fit(X[y >= 0], 2 * y[y >= 0] - 1, X[y < 0])", "fit(X, y)"),
     "SoftDBSCANGM": Peer("SoftDBSCANGM()"),

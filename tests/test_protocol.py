@@ -24,7 +24,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.base import BaseSoftClusterer, InductiveSoftClusterer
-from soft_clustering.testing import ALL_CHECKS, SAMPLES, check_soft_clusterer, make_sample
+from soft_clustering.testing import ALL_CHECKS, SAMPLES, check_soft_clusterer, make_sample, quick
 from soft_clustering.testing.run import captured_output, fit_takes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,7 +37,7 @@ quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarnin
 def build(row):
     if row.extra is not None:
         pytest.importorskip(EXTRAS[row.extra], reason=f"{row.name} needs the extra {row.extra!r}")
-    return getattr(soft_clustering, row.name)()
+    return quick(getattr(soft_clustering, row.name)())
 
 
 def by_name(rows):
@@ -77,8 +77,8 @@ def options():
             for constraint in constraints:
                 values += sorted(constraint.options) if isinstance(constraint, StrOptions) else []
             for value in values:
-                # A precomputed matrix is another kind of data.
-                if value not in (cls().get_params()[name], "precomputed"):
+                # A precomputed matrix is another kind of data, and so are colours (tests/fuzzy/test_fcc.py).
+                if value not in (cls().get_params()[name], "precomputed", "lab", "rgb"):
                     yield pytest.param(row, {name: value}, id=f"{row.name}-{name}={value}")
 
 

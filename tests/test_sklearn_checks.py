@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import (
 
 import soft_clustering
 from soft_clustering._registry import REGISTRY
+from soft_clustering.testing import quick
 
 EXTRAS = {"deep": "torch"}
 FEW_CLUSTERS = [  # checks that ask for fewer clusters than y has classes; names of several versions
@@ -35,7 +36,7 @@ def estimators():
         for row in REGISTRY
         if row.extra is None or find_spec(EXTRAS[row.extra]) is not None
     ]
-    return [cls() for cls in classes if cls.modality in ("features", "documents")]
+    return [quick(cls()) for cls in classes if cls.modality in ("features", "documents")]
 
 
 def reads_labels(estimator):

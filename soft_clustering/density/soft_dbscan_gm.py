@@ -31,7 +31,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, center_shift
-from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
+from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from ..engine.covariance import Ellipsoids, covariances_about, factorised, shape_collapse, to_input_units
 from ..engine.threads import single_threaded_blas
 from ..fuzzy.fcm import resolve_fuzzifier
@@ -238,7 +238,7 @@ class SoftDBSCANGM(AlternatingClusterer):
         block = blocks.blocks[0]
         order = block.order
         Z, weight = block.take(order), np.ones(block.n) if block.weight is None else block.weight[order]
-        found, radius = self._dbscan(Z, weight, _unit(blocks.frame))
+        found, radius = self._dbscan(Z, weight, blocks.frame.unit)
         K = self._n_density = int(found.labels_.max()) + 1
         parts = [_moments(Z[found.labels_ == k], weight[found.labels_ == k]) for k in range(K)]
         # Largest first, which neither the order of the rows nor the direction of the axes changes.
@@ -253,7 +253,7 @@ class SoftDBSCANGM(AlternatingClusterer):
         self.dbscan_labels_ = np.full(n_rows, -1)
         self.dbscan_labels_[rows] = labels
         self.core_sample_indices_ = np.sort(rows[found.core_sample_indices_])
-        self.eps_ = radius / _unit(blocks.frame) if isinstance(self.eps, str) else float(self.eps)
+        self.eps_ = radius / blocks.frame.unit if isinstance(self.eps, str) else float(self.eps)
         if self.verbose:
             noise = int(np.sum(labels == -1))
             print(f"SoftDBSCANGM: eps {self.eps_:.4g}, {K} density clusters, {noise} noise samples")
@@ -350,11 +350,6 @@ class SoftDBSCANGM(AlternatingClusterer):
         remedy = "use fewer passes (max_iter=1) or a smaller m"
         collapsed = shape_collapse("SoftDBSCANGM", density, self.memberships_[:, own], remedy)
         return super()._complaints(run, blocks) + collapsed
-
-
-def _unit(frame: Frame) -> float:
-    """Length in the frame of 1 in input units."""
-    return float(frame.inner.scale if isinstance(frame, Subspace) else frame.scale)
 
 
 def _moments(Z: Array, weight: Array) -> tuple[float, Array, Array]:

@@ -121,6 +121,11 @@ class AlternatingClusterer(InductiveSoftClusterer):
         """Whether no pass makes the objective worse."""
         return True
 
+    @property
+    def _K(self) -> int:
+        """Clusters to look for."""
+        return int(self.n_clusters)
+
     _may_cycle: ClassVar[bool] = False  # whether the passes may come round to an earlier state (an array)
 
     @property
@@ -270,9 +275,13 @@ class AlternatingClusterer(InductiveSoftClusterer):
         """The data in the coordinates that the method works in."""
         return make_blocks(X, weight)
 
+    def _all_rows(self, X: Any, frame: Frame) -> Blocks:
+        """The data in the coordinates of a frame, rows of weight 0 included."""
+        return make_blocks(X, None, frame)
+
     def _check_size(self, blocks: Blocks) -> None:
         """Refuse more clusters than samples."""
-        check_enough_samples(blocks.n, self.n_clusters)
+        check_enough_samples(blocks.n, self._K)
 
     def _n_starts(self) -> int:
         """Starts to run: one where the starting point is given."""
@@ -302,7 +311,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self.objective_ = float(self.objective_history_[-1])
         self.n_iter_ = run.n_iter
         self.converged_ = run.converged
-        everything = blocks if blocks.kept is None else make_blocks(X, None, blocks.frame)
+        everything = blocks if blocks.kept is None else self._all_rows(X, blocks.frame)
         self._store_rows(everything, run.state)
         self._store(run.state, statistics, blocks)
 
@@ -385,7 +394,7 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
     sign = 1 if model._objective_sense == "min" else -1
     mixer = Anderson() if getattr(model, "accelerate", False) else None
     keeps_best = getattr(model, "_keeps_best", False)
-    first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model.n_clusters < _CHEAP_PASS else 1
+    first_mixed = _PLAIN_STEPS if blocks.n * blocks.d * model._K < _CHEAP_PASS else 1
     met: dict[bytes, int] | None = {} if getattr(model, "_may_cycle", False) else None
     state, mixed, best = run.state, False, np.inf
     for n_iter in range(1, model.max_iter + 1):

@@ -44,6 +44,11 @@ class Frame:
     shift: Array
     scale: float | Array  # one unit, or one per feature
 
+    @property
+    def unit(self) -> Any:
+        """What a feature of the input is multiplied with."""
+        return self.scale
+
     def from_input(self, points: Any) -> Array:
         """Points in input units (a dense array), in the coordinates of the frame."""
         with np.errstate(over="ignore"):
@@ -66,6 +71,11 @@ class Subspace(Frame):
 
     inner: Frame
     basis: Array  # (r, d), orthonormal rows
+
+    @property
+    def unit(self) -> Any:
+        """What a feature of the input is multiplied with."""
+        return self.inner.scale
 
     def from_input(self, points: Any) -> Array:
         """Points in input units, in the coordinates of the span."""

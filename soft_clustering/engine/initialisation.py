@@ -72,10 +72,15 @@ def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
 
 def lloyd(blocks: Blocks, V: Array) -> Array:
     """Centres of a k-means run from given ones."""
-    for _ in range(_LLOYD_STEPS):
+    return settle(blocks, V, _LLOYD_STEPS, _LLOYD_TOL, "nearest", 0.0)
+
+
+def settle(blocks: Blocks, V: Array, max_passes: int, tol: float, rule: str, *parameters: float) -> Array:
+    """Centres after plain passes under a rule of the kernels, until they move by at most ``tol``."""
+    for _ in range(max_passes):
         before = V
-        V = new_centers(V, blocks.reduce(kernels.center_statistics, V, "nearest", 0.0))
-        if center_shift(before, V, [], blocks) <= _LLOYD_TOL:
+        V = new_centers(V, blocks.reduce(kernels.center_statistics, V, rule, *parameters))
+        if center_shift(before, V, [], blocks) <= tol:
             break
     return V
 

@@ -58,10 +58,9 @@ def least_weight(blocks: Blocks) -> float:
     return _LEAST * (blocks.mean_variance * blocks.d or 1.0)
 
 
-def adaptive_statistics(block: Block, state: Adaptive, *log_shares: float) -> CenterStatistics:
-    """What a block contributes to new centres, and to J; ``log_shares`` (K,) are prior memberships of its rows."""
-    statistics = center_statistics(block, state.centers, "entropy", state.weight, *log_shares)
-    volume = statistics.weight.sum() * block.d / 2 * state.log_weight
+def adaptive_statistics(statistics: CenterStatistics, state: Adaptive) -> CenterStatistics:
+    """Statistics of the entropy rule at the state, with J in the place of its objective."""
+    volume = statistics.weight.sum() * state.centers.shape[1] / 2 * state.log_weight
     return statistics._replace(objective=float(statistics.objective / state.weight + volume))
 
 
@@ -166,6 +165,7 @@ class AFCMSimple(AlternatingClusterer):
     """
 
     _accepts_sparse: ClassVar[bool] = True
+    _remedy: ClassVar[str] = "use fewer clusters or another init"  # where the clusters coincide
     _residual = staticmethod(objective_change)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
@@ -195,16 +195,22 @@ class AFCMSimple(AlternatingClusterer):
 
     def _resolve(self, blocks: Blocks) -> None:
         self._total_weight, self._least = blocks.total_weight, least_weight(blocks)
-        self._log_shares = (0.0,) * self.n_clusters
+        self._log_shares = (0.0,) * self._K
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Adaptive:
-        V = starting_centers(blocks, self.init, self.n_clusters, rng)
+        V = self._starting_centers(blocks, rng)
         scatter = blocks.reduce(center_statistics, V, "nearest", 0.0).objective
         weight = 2 * scatter / (blocks.total_weight * blocks.d)
         return Adaptive(V, np.log(min(max(weight, self._least), _MOST)))
 
+    def _starting_centers(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        return starting_centers(blocks, self.init, self._K, rng)
+
+    def _sums(self, block: Block, state: Adaptive) -> CenterStatistics:
+        return center_statistics(block, state.centers, "entropy", state.weight, *self._log_shares)
+
     def _statistics(self, block: Block, state: Adaptive) -> CenterStatistics:
-        return adaptive_statistics(block, state, *self._log_shares)
+        return adaptive_statistics(self._sums(block, state), state)
 
     def _scatter(self, block: Block, state: Adaptive) -> Scatter:
         return center_scatter(block, state.centers, "entropy", state.weight, *self._log_shares)
@@ -215,8 +221,12 @@ class AFCMSimple(AlternatingClusterer):
     def _memberships(self, block: Block, state: Adaptive) -> NDArray[Any]:
         return center_memberships(block, state.centers, "entropy", state.weight, *self._log_shares)
 
+    def _in_input_units(self, objective: float, weight: float, frame: Frame) -> float:
+        """J of the data as they came, for rows of a summed weight."""
+        return objective + unit_term(weight, frame)
+
     def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        return objective + unit_term(self._total_weight, frame)
+        return self._in_input_units(objective, self._total_weight, frame)
 
     def _place(self, state: Adaptive) -> Array:
         return state.centers
@@ -231,8 +241,7 @@ class AFCMSimple(AlternatingClusterer):
         self.entropy_weight_ = state.weight / float(frame.scale) / float(frame.scale)
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        remedy = "use fewer clusters or another init"
-        collapsed = collapse("AFCMSimple", run.state.centers, self.memberships_, blocks, remedy)
+        collapsed = collapse(type(self).__name__, run.state.centers, self.memberships_, blocks, self._remedy)
         return super()._complaints(run, blocks) + collapsed
 
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
@@ -250,4 +259,4 @@ class AFCMSimple(AlternatingClusterer):
         """
         blocks = self._new_blocks(X, sample_weight)
         statistics = blocks.reduce(self._statistics, self._state)
-        return -(self._objective(statistics, blocks) + unit_term(blocks.total_weight, blocks.frame))
+        return -self._in_input_units(self._objective(statistics, blocks), blocks.total_weight, blocks.frame)

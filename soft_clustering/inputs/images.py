@@ -91,3 +91,52 @@ def refuse_shape_as_y(y: Any) -> None:
     """Refuse a shape in the place of the target, which would be ignored."""
     if isinstance(y, tuple) and len(y) == 2:
         raise TypeError(f"y is ignored, but got the 2-tuple {y!r}: pass the shape of the image as image_shape={y!r}.")
+
+
+class ScalarImage(NamedTuple):
+    """An image with a number per pixel, of two or three dimensions."""
+
+    values: NDArray[Any]  # finite, float64 or float32, C order
+    mask: NDArray[np.bool_] | None  # which pixels take part; None: all
+
+    @property
+    def n_inside(self) -> int:
+        """Pixels that take part."""
+        return int(self.values.size if self.mask is None else self.mask.sum())
+
+
+def validate_scalar_image(estimator: BaseEstimator, X: Any, *, mask: Any = None, reset: bool) -> ScalarImage:
+    """An image of shape (H, W) or (D, H, W), with a mask of its shape.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Gets ``n_features_in_``, 1, in ``fit`` (``reset=True``); in prediction it is asked for ``image_shape_``.
+    X : array-like
+    mask : array-like of bool, default=None
+        True where a pixel takes part.
+    reset : bool
+        True in ``fit``, False in prediction.
+    """
+    X = validate_grid(X)
+    if X.ndim not in (2, 3):
+        raise ValueError(
+            "X must be an image of shape (height, width) or (depth, height, width), a number per pixel. Got an array "
+            f"of shape {X.shape} instead."
+        )
+    if reset:
+        estimator.n_features_in_ = 1
+    elif X.shape != estimator.image_shape_:
+        raise ValueError(
+            f"X must have the shape of the fitted image, {estimator.image_shape_}, whose gain is known. Got an array "
+            f"of shape {X.shape} instead."
+        )
+    if mask is None:
+        return ScalarImage(X, None)
+    mask = np.asarray(mask)
+    if mask.dtype != bool or mask.shape != X.shape:
+        raise ValueError(
+            f"mask must be a boolean array of the shape of X, {X.shape}. Got an array of dtype {mask.dtype} and shape "
+            f"{mask.shape} instead."
+        )
+    return ScalarImage(X, mask)

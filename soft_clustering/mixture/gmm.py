@@ -28,7 +28,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..engine.alternating import PARAMETERS
-from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
+from ..engine.blocks import Array, Block, Blocks, Subspace, make_blocks
 from ..engine.covariance import to_input_units
 from ..engine.initialisation import input_rows
 from ..inputs.features import validate_matrix
@@ -203,7 +203,7 @@ class GMM(GaussianClusterer):
         return gauss_statistics(block, *self._densities(state), full=self._full)
 
     def _update(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> Components:
-        return self._maximise(state.means, statistics, blocks, _unit(blocks.frame))
+        return self._maximise(state.means, statistics, blocks, blocks.frame.unit)
 
     def _posteriors(self, block: Block, state: Components) -> tuple[NDArray[Any], Array]:
         return gauss_memberships(block, *self._densities(state), full=self._full)
@@ -255,7 +255,7 @@ class GMM(GaussianClusterer):
 
         about_zero = moments(np.zeros((self.n_clusters, blocks.d)), False)
         means = about_zero.first / self._sizes(about_zero, blocks)[:, None]
-        return self._maximise(means, moments(means, self._full), blocks, _unit(blocks.frame))
+        return self._maximise(means, moments(means, self._full), blocks, blocks.frame.unit)
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
         n, K = blocks.n, self.n_clusters
@@ -264,7 +264,7 @@ class GMM(GaussianClusterer):
         if weight is not None and np.ptp(weight) == 0:
             weight = None  # the same draws as without weights
         reach = 1e140 if X.dtype == np.float64 else 1e15
-        if not (1 / reach < _unit(blocks.frame) < reach and -reach < X.min() <= X.max() < reach):
+        if not (1 / reach < blocks.frame.unit < reach and -reach < X.min() <= X.max() < reach):
             X = blocks.frame.from_input(X)  # the squares of X itself are out of range
         if self.init == "kmeans":
             labels = KMeans(K, n_init=1, random_state=rng).fit(X, sample_weight=weight).labels_
@@ -340,8 +340,3 @@ class GMM(GaussianClusterer):
         for k in range(self.n_clusters_):
             noise[labels == k] = np.linalg.solve(factors[k], noise[labels == k].T).T
         return noise
-
-
-def _unit(frame: Frame) -> Any:
-    """What a feature is multiplied with."""
-    return frame.inner.scale if isinstance(frame, Subspace) else frame.scale

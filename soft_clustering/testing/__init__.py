@@ -16,7 +16,7 @@ from __future__ import annotations
 from ..base import BaseSoftClusterer
 from . import fitting, inputs, parameters, prediction
 from .data import SAMPLES, Sample, make_sample
-from .run import Check
+from .run import Check, quick
 
 ALL_CHECKS: tuple[Check, ...] = (
     parameters.check_class_attributes,
@@ -87,4 +87,4 @@ def check_soft_clusterer(estimator: BaseSoftClusterer) -> None:
         check(estimator)
 
 
-__all__ = ["ALL_CHECKS", "SAMPLES", "Check", "Sample", "check_soft_clusterer", "make_sample"]
+__all__ = ["ALL_CHECKS", "SAMPLES", "Check", "Sample", "check_soft_clusterer", "make_sample", "quick"]

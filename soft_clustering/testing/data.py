@@ -163,7 +163,7 @@ def image_sample(n_clusters: int) -> Sample:
         return X, y.ravel()
 
     X, y = draw(12)
-    new, _ = draw(9)
+    new, _ = draw(12)  # of the same size, as some methods ask
     return Sample(
         X=X,
         labels=y,

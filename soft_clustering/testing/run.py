@@ -24,6 +24,8 @@ Check = Callable[[BaseSoftClusterer], None]
 
 PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba")
 EXACT = 1e-9  # two ways to the same number
+# Small networks that learn for a moment: the checks fit often, and a network need not be a good one to be right.
+QUICK: dict[str, Any] = {"hidden_layer_sizes": (16,), "pretrain_epochs": 5, "max_epochs": 5}
 
 
 def rule(function: Check) -> Check:
@@ -75,6 +77,20 @@ def ready(estimator: BaseSoftClusterer, **parameters: Any) -> Any:
     """A silent clone with a fixed seed, where it has these parameters, and with the given ones."""
     settings = {"random_state": 0, "verbose": 0} | parameters
     return clone(estimator).set_params(**{k: v for k, v in settings.items() if has_parameter(estimator, k)})
+
+
+def quick(estimator: BaseSoftClusterer) -> Any:
+    """A clone with the settings of ``QUICK``, where it has these parameters, for suites that fit very often.
+
+    Examples
+    --------
+    >>> from soft_clustering import FCM, RDFKC
+    >>> quick(RDFKC(n_clusters=4))
+    RDFKC(hidden_layer_sizes=(16,), max_epochs=5, n_clusters=4, pretrain_epochs=5)
+    >>> quick(FCM())
+    FCM()
+    """
+    return clone(estimator).set_params(**{k: v for k, v in QUICK.items() if has_parameter(estimator, k)})
 
 
 @contextlib.contextmanager

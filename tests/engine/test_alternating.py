@@ -41,7 +41,7 @@ class Map:
     _place = AlternatingClusterer._place
     _residual = staticmethod(lambda old, new, history, blocks: float(np.linalg.norm(new - old)))
     _objective_sense = "min"
-    n_clusters, verbose = 10**9, 0  # so much work that acceleration starts at once
+    _K, verbose = 10**9, 0  # so much work that acceleration starts at once
 
     def __init__(self, image, objective, *, accelerate=False, tol=1e-8, max_iter=1000, **others):
         self.image, self.value, self.seen = image, objective, []
@@ -201,8 +201,8 @@ def test_interrupted_loop_leaves_a_plain_image():
 
 
 def test_cheap_passes_start_plain():
-    plain = Map(shrink, square, n_clusters=1)
-    fast = Map(shrink, square, n_clusters=1, accelerate=True)
+    plain = Map(shrink, square, _K=1)
+    fast = Map(shrink, square, _K=1, accelerate=True)
     plain.run()
     run = fast.run()
     steps = alternating._PLAIN_STEPS

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from soft_clustering.inputs.images import refuse_shape_as_y, validate_image
+from soft_clustering.inputs.images import refuse_shape_as_y, validate_image, validate_scalar_image
 
 GREY = np.arange(12.0).reshape(3, 4)
 COLOUR = np.arange(24.0).reshape(3, 4, 2)
@@ -104,3 +104,42 @@ def test_a_shape_in_the_place_of_the_target():
         refuse_shape_as_y((3, 4))
     for y in (None, np.zeros(12), [1, 2], (1, 2, 3)):
         refuse_shape_as_y(y)
+
+
+# Scalar images --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("X", [GREY, COLOUR], ids=["image", "volume"])
+def test_scalar_images(X):
+    estimator = BaseEstimator()
+    image = validate_scalar_image(estimator, X, reset=True)
+    assert np.shares_memory(image.values, X)
+    assert image.mask is None
+    assert image.n_inside == X.size
+    assert estimator.n_features_in_ == 1
+    inside = X > 5
+    masked = validate_scalar_image(estimator, X.astype(np.float32), mask=inside.tolist(), reset=True)
+    assert masked.values.dtype == np.float32
+    np.testing.assert_array_equal(masked.mask, inside)
+    assert masked.n_inside == inside.sum()
+    estimator.image_shape_ = X.shape
+    np.testing.assert_array_equal(validate_scalar_image(estimator, X.tolist(), reset=False).values, X)
+    with pytest.raises(ValueError, match=r"X must have the shape of the fitted image, \(3, 4"):
+        validate_scalar_image(estimator, X[:2], reset=False)
+
+
+@pytest.mark.parametrize(
+    "X, mask, message",
+    [
+        (np.zeros(12), None, r"X must be an image of shape .* a number per pixel. Got an array of shape \(12,\)"),
+        (np.zeros((1, 2, 3, 4)), None, r"Got an array of shape \(1, 2, 3, 4\)"),
+        (np.where(GREY == 5, np.nan, GREY), None, "Input X contains NaN"),
+        (GREY, GREY, "mask must be a boolean array .* Got an array of dtype float64"),
+        (GREY, np.ones(12, bool), r"mask must be .* shape of X, \(3, 4\). Got .* shape \(12,\)"),
+        (GREY, True, r"mask must be .* shape of X, \(3, 4\). Got .* shape \(\)"),
+        (GREY, "inside", "mask must be a boolean array"),
+    ],
+)
+def test_bad_scalar_images(X, mask, message):
+    with pytest.raises(ValueError, match=message):
+        validate_scalar_image(BaseEstimator(), X, mask=mask, reset=True)

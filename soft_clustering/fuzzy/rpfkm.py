@@ -1,0 +1,490 @@
+"""Robust projected fuzzy k-means: fuzzy clusters in a projection that is learnt with them, by unsquared distances.
+
+With centred rows x_i, minimise
+
+    J = sum_i w_i (sum_k u_ik |W x_i - c_k| + gamma sum_k u_ik^2) + beta sum_i w_i |x_i - W'W x_i|^2
+
+over memberships with sum_k u_ik = 1, prototypes C (K, q) and components W (q, d) with W W' = I. The distances are not
+squared, so far rows pull little; the last term keeps W near the main directions of the data. With F_ik = |W x_i - c_k|:
+
+* u_i is the point of the simplex nearest to -F_i / (2 gamma): rows with exact zeros;
+* a distance f is at most f^2 / (2 F) + F / 2, so s_ik = w_i u_ik / (2 F_ik) makes the rest a problem of least squares:
+  v_k = sum_i s_ik x_i / sum_i s_ik, c_k = W v_k, and the rows of W are the leading eigenvectors of
+  beta sum_i w_i x_i x_i' - sum_ik s_ik (x_i - v_k)(x_i - v_k)'.
+
+No step makes J larger. A prototype that lies on rows, as the first ones do, is released by the rule of Vardi and Zhang.
+
+References
+----------
+Zhao et al. (2022). Improving projected fuzzy K-means clustering via robust learning. Neurocomputing.
+Y. Vardi, C.-H. Zhang (2000). The multivariate L1-median and associated data depth. PNAS 97(4), 1423-1426.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse, new_centers, objective_change
+from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
+from ..engine.initialisation import starting_centers
+from ..evidential.simplex import project_rows
+from ..kernels import EMPTY, CenterStatistics
+
+_NEIGHBORS = 10
+_FAR = 10.0  # times the median distance to the tenth neighbour: rows beyond it are no seeds
+_DENSE = 0.8  # share of the rows that always may be
+_SAMPLE = 20_000  # rows among which neighbours are looked for
+_NEAR = 1e-6  # of the mean distance to the nearest prototype: a row that is nearer is on the prototype
+_TIE = 1e-9  # of themselves, by which two equal distances may differ
+_EQUAL = 1e-12  # of their length, by which two equal rows may differ in the coordinates of their span
+_LEAST, _MOST = 1e-250, 1e200  # the weights of the terms, in the coordinates of the frame
+
+
+class Projected(NamedTuple):
+    """The state: centres and components, in the coordinates of the frame."""
+
+    centers: Array  # (K, d); the prototypes of J are their projections
+    components: Array  # (q, d), orthonormal rows
+
+    @property
+    def prototypes(self) -> Array:
+        """The projected centres (K, q)."""
+        return self.centers @ self.components.T
+
+
+class ProjectedStatistics(NamedTuple):
+    """What a block contributes: to new centres, to J, and to the scatter about the centres."""
+
+    centers: CenterStatistics  # with the weights s_ik, of rows that are not on a prototype
+    moment: Array  # (d, d) sum_ik s_ik x_i x_i'; (0, 0) where all directions are kept
+    mass: Array  # (K,) summed memberships of the rows that are on the prototype
+    sum: Array  # (K, d) weighted sum of these rows
+
+    @property
+    def objective(self) -> float:
+        """J."""
+        return self.centers.objective
+
+    def merge(self, other: ProjectedStatistics) -> ProjectedStatistics:
+        """The statistics of both blocks together."""
+        return ProjectedStatistics(
+            self.centers.merge(other.centers),
+            self.moment + other.moment,
+            self.mass + other.mass,
+            self.sum + other.sum,
+        )
+
+
+class Sums(NamedTuple):
+    """Sums over the rows of a block."""
+
+    values: Array
+
+    def merge(self, other: Sums) -> Sums:
+        """Those of both blocks together."""
+        return Sums(self.values + other.values)
+
+
+class Terms(NamedTuple):
+    """The weights of J and the smallest distance, in the coordinates of the frame."""
+
+    fuzziness: float
+    reconstruction: float
+    least_distance: float
+
+
+def sparse_memberships(F: Array, fuzziness: float) -> Array:
+    """The u >= 0 of sum 1 that minimises sum_k u_k F_k + fuzziness sum_k u_k^2, for each row of distances.
+
+    Examples
+    --------
+    >>> sparse_memberships(np.array([[1.0, 2.0, 9.0], [3.0, 3.0, 3.5]]), 1.0)
+    array([[0.75      , 0.25      , 0.        ],
+           [0.41666667, 0.41666667, 0.16666667]])
+    """
+    with np.errstate(over="ignore"):
+        beyond = (F - F.min(axis=1, keepdims=True)) / (2 * fuzziness)
+    return project_rows(-np.minimum(beyond, 2))  # beyond 1 it is 0
+
+
+def leading_directions(A: Array, q: int) -> Array:
+    """The q eigenvectors (q, d) of largest eigenvalue, the largest first, their largest entries positive.
+
+    Examples
+    --------
+    >>> leading_directions(np.diag([1.0, 5.0, 3.0]), 2)
+    array([[0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    d = len(A)
+    _, vectors = eigh(A, subset_by_index=(d - q, d - 1), check_finite=False)
+    W = np.ascontiguousarray(vectors[:, ::-1].T)
+    largest = np.abs(W).argmax(axis=1)[:, None]
+    return W * np.sign(np.take_along_axis(W, largest, axis=1)) + 0.0
+
+
+def released(statistics: ProjectedStatistics, state: Projected) -> ProjectedStatistics:
+    """The statistics with weights for the rows on a prototype, whose s_ik = u_ik / 0 would hold it there for ever.
+
+    A prototype stays on rows of summed membership ``mass`` only if the pull of all others, sum_i u_ik e_ik with unit
+    vectors e_ik, is not longer than that; else it goes the part 1 - mass / pull of the way to their weighted mean.
+
+    References
+    ----------
+    Y. Vardi, C.-H. Zhang (2000). The multivariate L1-median and associated data depth. PNAS 97(4), 1423-1426.
+    """
+    weight, total, mass = statistics.centers.weight, statistics.centers.total, statistics.mass
+    pull = 2 * np.linalg.norm((total - weight[:, None] * state.centers) @ state.components.T, axis=1)
+    held = weight * mass / np.maximum(pull - mass, _NEAR * np.maximum(mass, EMPTY))
+    held[weight < EMPTY] = mass[weight < EMPTY]  # nothing pulls
+    rows = statistics.sum / np.maximum(mass, EMPTY)[:, None]
+    moment = statistics.moment + (rows.T * held) @ rows if len(statistics.moment) else statistics.moment
+    centers = statistics.centers._replace(weight=weight + held, total=total + held[:, None] * rows)
+    return statistics._replace(centers=centers, moment=moment)
+
+
+def distinct_rows(Z: Array, weight: Array) -> tuple[Array, Array]:
+    """Rows with their weights, runs of equal ones as one row of their summed weight.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[2.0], [2.0], [7.0]]), np.ones(3))
+    (array([[2.],
+           [7.]]), array([2., 1.]))
+    """
+    first = np.ones(len(Z), dtype=bool)
+    first[1:] = np.abs(np.diff(Z, axis=0)).max(axis=1) > _EQUAL * np.abs(Z[1:]).max(axis=1)
+    return Z[first], np.add.reduceat(weight, np.flatnonzero(first))
+
+
+def dense_rows(Y: Array, weight: Array) -> NDArray[np.bool_]:
+    """Which of distinct rows are not far from all others: by their tenth neighbour, against the median of all rows.
+
+    At least 80 % are, by weight. Always to leave out 20 % would leave out small clusters.
+    """
+    # A row is the first neighbour of itself.
+    neighbors = NearestNeighbors(n_neighbors=min(_NEIGHBORS + 1, len(Y))).fit(Y)
+    radius = neighbors.kneighbors(Y)[0][:, -1]
+    order = np.argsort(radius)
+    share = np.cumsum(weight[order]) / weight.sum()
+    half, most = radius[order[np.searchsorted(share, [0.5 * (1 - _TIE), _DENSE * (1 - _TIE)])]]
+    dense: NDArray[np.bool_] = radius * (1 - _TIE) <= max(_FAR * half, most)
+    return dense
+
+
+class RPFKM(AlternatingClusterer):
+    """Robust projected fuzzy k-means: clusters in a projection that is learnt with them, little moved by outliers.
+
+    Distances to the prototypes are not squared, memberships have exact zeros, and the projection is that of principal
+    components, turned towards directions in which the clusters are tight.
+
+    Parameters
+    ----------
+    n_clusters : int, default=3
+        Number of clusters K.
+    n_components : int or None, default=None
+        Dimensions q of the projection, at most the samples and the features. None takes K, or all features where
+        these are fewer.
+    fuzziness_weight : float or 'auto', default='auto'
+        Weight gamma > 0 of the squared memberships, in units of the data: a sample whose second nearest prototype is
+        farther than the nearest by 2 gamma or more belongs to one cluster alone. ``'auto'`` takes half the mean of
+        that difference at the starts.
+    reconstruction_weight : float, default=10.0
+        Weight of the part of the data that the projection loses, without unit: beta is this over twice the mean
+        distance to the nearest prototype at the starts. Large values give principal components. Below 1 the
+        projection may leave the data for directions in which nothing varies.
+    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
+        Starting centres. ``'k-means++'`` draws them in the projection, and not among samples that are far from all
+        others: whose tenth neighbour (equal samples count as one) is ten times as far as the median of that distance.
+        At most 20 % are left out. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
+    n_init : int, default=3
+        Starts; the one of smallest objective is kept.
+    max_iter : int, default=100
+        Passes over the data per start.
+    tol : float, default=1e-5
+        Converged when the objective changes by at most this part of itself.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+    verbose : int, default=0
+        1 prints a line per start, 2 a line per pass.
+
+    Attributes
+    ----------
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Rows sum to 1, with exact zeros.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of largest membership.
+    centers_ : ndarray of shape (n_clusters, n_features)
+        Weighted means of the samples, whose projections are the prototypes.
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal rows W: ``(X - mean_) @ components_.T`` is the projection.
+    embedding_centers_ : ndarray of shape (n_clusters, n_components)
+        Prototypes c_k in the projection.
+    mean_ : ndarray of shape (n_features,)
+    n_clusters_ : int
+    fuzziness_weight_ : float
+        The gamma used.
+    reconstruction_weight_ : float
+        The beta used, in inverse units of the data.
+    objective_ : float
+        J at the stored prototypes.
+    objective_history_ : ndarray
+        J at each state visited, the last one included.
+    n_iter_ : int
+        Passes of the best start.
+    converged_ : bool
+
+    See Also
+    --------
+    soft_clustering.FCM : squared distances in all features, faster.
+    soft_clustering.PFCM : outliers by typicalities.
+
+    Notes
+    -----
+    Follows [1]_. The squares of the memberships, the automatic weights and the seeding are ours: the publication's own
+    were not at hand.
+
+    A pass costs O(n d (K + q) + n d^2 + d^3) time, without the last two terms where q is the number of features; d
+    is the number of samples where that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). The neighbours
+    for the seeds are those among at most 20,000 samples. ``score`` is minus the objective.
+
+    A prototype that lies on samples is released from them by the rule of [2]_. The first projection is that of
+    principal components, which outliers may turn: the method is robust in the prototypes, less so in the directions.
+    On clean round clusters it finds about what k-means does.
+
+    References
+    ----------
+    .. [1] Zhao et al. (2022). Improving projected fuzzy K-means clustering via robust learning. Neurocomputing.
+    .. [2] Y. Vardi, C.-H. Zhang (2000). The multivariate L1-median and associated data depth. PNAS 97(4), 1423-1426.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from soft_clustering import RPFKM
+    >>> X, _ = load_wine(return_X_y=True)
+    >>> model = RPFKM(n_clusters=3, random_state=0).fit(X)
+    >>> model.components_.shape
+    (3, 13)
+    >>> bool((model.memberships_ == 0).any())
+    True
+    """
+
+    _residual = staticmethod(objective_change)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
+        "n_components": [None, Interval(Integral, 1, None, closed="left")],
+        "fuzziness_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "reconstruction_weight": [Interval(Real, 0, None, closed="left")],
+        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 3,
+        *,
+        n_components: int | None = None,
+        fuzziness_weight: float | str = "auto",
+        reconstruction_weight: float = 10.0,
+        init: Any = "k-means++",
+        n_init: int = 3,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.fuzziness_weight = fuzziness_weight
+        self.reconstruction_weight = reconstruction_weight
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
+        return make_blocks(X, weight).in_subspace()
+
+    def _resolve(self, blocks: Blocks) -> None:
+        most = min(blocks.n, blocks.n_features)
+        q = min(self.n_clusters, most) if self.n_components is None else int(self.n_components)
+        if q > most:
+            raise ValueError(
+                f"n_components must be at most min(n_samples, n_features)={most}. Got {self.n_components!r} instead."
+            )
+        self._moment = blocks.reduce(_second_moment).values
+        self._components = _directions(self._moment, q, blocks)
+        self._terms: Terms | None = None
+
+    def _run(self, starts: Starts) -> None:
+        try:
+            super()._run(starts)
+        finally:
+            for name in ("_moment", "_components", "_candidates", "_begun"):  # of the data, not of the model
+                self.__dict__.pop(name, None)
+
+    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Projected:
+        if self._terms is None:
+            # All starts at once: the weights of the terms are theirs together, so that their objectives compare.
+            self._begun = [self._start(blocks, rng) for _ in range(self._n_starts())]
+            self._terms = self._settle(self._begun, blocks)
+        return self._begun.pop(0)
+
+    def _start(self, blocks: Blocks, rng: np.random.RandomState) -> Projected:
+        W = self._components
+        if isinstance(self.init, str) and self.init == "k-means++" and self.n_clusters > 1:
+            return Projected(self._seeds(blocks, rng) @ W, W)
+        return Projected(starting_centers(blocks, self.init, self.n_clusters, rng), W)
+
+    def _seeds(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+        """Prototypes (K, q) drawn among rows that are not far; among all where fewer than K of those are distinct."""
+        if not hasattr(self, "_candidates"):
+            block = blocks.local(rng).joined()
+            # Along the order of the draws equal rows come together, and nothing depends on the order of the input.
+            chosen = block.order if block.n <= _SAMPLE else block.order[np.sort(rng.permutation(block.n)[:_SAMPLE])]
+            weight = np.ones(len(chosen)) if block.weight is None else block.weight[chosen]
+            Z, weight = distinct_rows(block.take(chosen), weight)
+            Y = Z @ self._components.T
+            self._candidates = [_ordered(Y[rows], weight[rows]) for rows in (dense_rows(Y, weight), slice(None))]
+        dense_part, everything = self._candidates
+        seeds = starting_centers(dense_part, "k-means++", self.n_clusters, rng)
+        if len(np.unique(seeds, axis=0)) < self.n_clusters:
+            seeds = starting_centers(everything, "k-means++", self.n_clusters, rng)
+        return seeds
+
+    def _settle(self, starts: list[Projected], blocks: Blocks) -> Terms:
+        """The weights of the terms, from the distances at the starts."""
+        sums = np.mean([blocks.reduce(_mean_distances, state).values for state in starts], axis=0)
+        nearest, gap = (float(value) for value in sums / blocks.total_weight)
+        spread = float(np.sqrt(blocks.mean_variance * blocks.n_features)) or 1.0
+        nearest = max(nearest, _NEAR * spread)  # 0 where every row is on a prototype
+        gamma = (
+            (gap / 2 or spread)
+            if self.fuzziness_weight == "auto"
+            else float(self.fuzziness_weight) * unit(blocks.frame)
+        )
+        beta = float(self.reconstruction_weight) / (2 * nearest)
+        return Terms(min(max(gamma, _LEAST), _MOST), min(beta, _MOST), _NEAR * nearest)
+
+    def _statistics(self, block: Block, state: Projected) -> ProjectedStatistics:
+        assert self._terms is not None
+        gamma, beta, least = self._terms
+        (K, d), W, C = state.centers.shape, state.components, state.prototypes
+        reduced = len(W) < d
+        weight, total, mass, near = np.zeros(K), np.zeros((K, d)), np.zeros(K), np.zeros((K, d))
+        moment = np.zeros((d, d) if reduced else (0, 0))
+        objective, worst, at = 0.0, -1.0, 0
+        for lo, Z, w in block.pieces(K):
+            Y = Z @ W.T
+            F = cdist(Y, C)
+            U = sparse_memberships(F, gamma)
+            cost = np.einsum("ik,ik->i", U, F + gamma * U)
+            if cost.max() > worst:
+                worst, at = float(cost.max()), lo + int(cost.argmax())
+            U *= w[:, None]
+            on = least >= F
+            S = np.divide(U, 2 * F, out=np.zeros_like(U), where=~on)
+            weight += S.sum(axis=0)
+            total += S.T @ Z
+            if on.any():
+                mass += U.sum(axis=0, where=on)
+                near += (U * on).T @ Z
+            if reduced:
+                lost = Z - Y @ W
+                cost += beta * np.einsum("ij,ij->i", lost, lost)
+                rows = Z * np.sqrt(S.sum(axis=1))[:, None]
+                moment += rows.T @ rows
+            objective += float(w @ cost)
+        worst_row = block.take([at])[0] if (weight + mass).min() < EMPTY else None
+        centers = CenterStatistics(weight, total, objective, worst, worst_row)
+        return ProjectedStatistics(centers, moment, mass, near)
+
+    def _update(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> Projected:
+        assert self._terms is not None
+        if statistics.mass.any():
+            statistics = released(statistics, state)
+        V, W = new_centers(state.centers, statistics.centers), state.components
+        if len(statistics.moment):
+            weight, total = statistics.centers.weight, statistics.centers.total
+            between = total / np.sqrt(np.maximum(weight, EMPTY))[:, None]
+            within = statistics.moment - between.T @ between
+            W = _directions(self._terms.reconstruction * self._moment - within, len(W), blocks)
+        return Projected(V, W)
+
+    def _memberships(self, block: Block, state: Projected) -> NDArray[Any]:
+        assert self._terms is not None
+        U = np.empty((block.n, len(state.centers)), dtype=block.X.dtype)
+        for lo, Z, _ in block.pieces(U.shape[1]):
+            F = cdist(Z @ state.components.T, state.prototypes)
+            U[lo : lo + len(Z)] = sparse_memberships(F, self._terms.fuzziness)
+        return U
+
+    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
+        return float(objective) / unit(frame)
+
+    def _place(self, state: Projected) -> Array:
+        return state.centers
+
+    def _store(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> None:
+        assert self._terms is not None
+        frame, W = blocks.frame, state.components
+        if isinstance(frame, Subspace):
+            W, shift = W[:, :-1] @ frame.basis, frame.inner.shift
+        else:
+            shift = frame.shift
+        self.centers_ = frame.to_input(state.centers).astype(blocks.dtype)
+        self.components_ = W.astype(blocks.dtype)
+        self.embedding_centers_ = (state.prototypes / unit(frame)).astype(blocks.dtype)
+        self.mean_ = shift.astype(blocks.dtype)
+        self.fuzziness_weight_ = self._terms.fuzziness / unit(frame)
+        self.reconstruction_weight_ = self._terms.reconstruction * unit(frame)
+
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        remedy = "try a smaller fuzziness_weight, a larger reconstruction_weight or fewer clusters"
+        collapsed = collapse("RPFKM", run.state.prototypes, self.memberships_, blocks, remedy)
+        return super()._complaints(run, blocks) + collapsed
+
+
+def unit(frame: Frame) -> float:
+    """The scale of a frame that has one for all features."""
+    return float(frame.inner.scale if isinstance(frame, Subspace) else frame.scale)
+
+
+def _directions(A: Array, q: int, blocks: Blocks) -> Array:
+    """Leading eigenvectors within the span of the rows: the distance from it is no direction."""
+    if not isinstance(blocks.frame, Subspace):
+        return leading_directions(A, q)
+    return np.pad(leading_directions(A[:-1, :-1], q), ((0, 0), (0, 1)))
+
+
+def _ordered(Y: Array, weight: Array) -> Blocks:
+    """Rows to draw from along their own order."""
+    block = Block(Y, weight, Frame(np.zeros(Y.shape[1]), 1.0))
+    block.order = np.arange(len(Y))
+    return Blocks([block])
+
+
+def _second_moment(block: Block) -> Sums:
+    """sum_i w_i x_i x_i'."""
+    moment = np.zeros((block.d, block.d))
+    for _, Z, w in block.pieces():
+        rows = Z * np.sqrt(w)[:, None]
+        moment += rows.T @ rows
+    return Sums(moment)
+
+
+def _mean_distances(block: Block, state: Projected) -> Sums:
+    """Weighted sums of the distance to the nearest prototype, and of how much farther the second one is."""
+    answer = np.zeros(2)
+    for _, Z, w in block.pieces(len(state.centers)):
+        F = np.sort(cdist(Z @ state.components.T, state.prototypes), axis=1)
+        answer += w @ F[:, 0], w @ (F[:, min(1, F.shape[1] - 1)] - F[:, 0])
+    return Sums(answer)

@@ -1,0 +1,67 @@
+"""Colours: sRGB, and CIELAB, where equal distances look about equally different.
+
+sRGB (IEC 61966-2-1) is decoded to linear light, which a matrix takes to XYZ; L*, a*, b* are cube roots of X, Y, Z over
+those of the white point D65, near black straight lines.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TO_XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
+_WHITE = _TO_XYZ.sum(axis=1)  # D65: white has a* = b* = 0 exactly
+_EDGE = 6 / 29  # cube root of X / X_white, below which it is a straight line
+_TO_LAB = np.array([[0.0, 116.0, 0.0], [500.0, -500.0, 0.0], [0.0, 200.0, -200.0]])  # of the cube roots
+_BLACK = np.array([-16.0, 0.0, 0.0])  # and where they begin
+
+
+def rgb_to_lab(rgb: Any) -> NDArray[np.float64]:
+    """CIELAB (n, 3) of sRGB colours (n, 3) in [0, 1].
+
+    Examples
+    --------
+    >>> rgb_to_lab([[1.0, 0.0, 0.0]]).round(2) + 0.0
+    array([[53.24, 80.09, 67.2 ]])
+    """
+    rgb = np.asarray(rgb, dtype=np.float64)
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    xyz = linear @ _TO_XYZ.T / _WHITE
+    roots = np.where(xyz > _EDGE**3, np.cbrt(xyz), xyz / (3 * _EDGE**2) + 4 / 29)
+    lab: NDArray[np.float64] = roots @ _TO_LAB.T + _BLACK
+    return lab
+
+
+def lab_to_rgb(lab: Any) -> NDArray[np.float64]:
+    """The sRGB colours (n, 3) of CIELAB ones (n, 3); what no screen can show is clipped to [0, 1].
+
+    Examples
+    --------
+    >>> lab_to_rgb(rgb_to_lab([[0.2, 0.4, 0.6]])).round(3)
+    array([[0.2, 0.4, 0.6]])
+    """
+    roots = (np.asarray(lab, dtype=np.float64) - _BLACK) @ np.linalg.inv(_TO_LAB).T
+    xyz = np.where(roots > _EDGE, roots**3, 3 * _EDGE**2 * (roots - 4 / 29)) * _WHITE
+    linear = np.clip(xyz @ np.linalg.inv(_TO_XYZ).T, 0, 1)
+    rgb: NDArray[np.float64] = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return rgb
+
+
+def validate_rgb(rows: NDArray[Any], whole: bool) -> NDArray[Any]:
+    """Check sRGB colours and give them in [0, 1]; ``whole`` where they came as integers, which are 0 to 255."""
+    top = 255 if whole else 1
+    low, high = rows.min(), rows.max()
+    if low < 0 or high > top:
+        raise ValueError(
+            f"X must hold sRGB colours with color_space='rgb': integers from 0 to 255 or floats from 0 to 1. Got "
+            f"{'integers' if whole else 'floats'} from {low:g} to {high:g} instead."
+        )
+    return rows / 255 if whole else rows

@@ -1,34 +1,30 @@
 """Adjusted Rand index of the other rows where 5 % of the rows, and one of each class at least, have a label.
 
-``python benchmarks/few_labels.py [--draws 5] [--models NAME ...]`` takes the ten offline sets, raw features.
+``python benchmarks/few_labels.py [--draws 5] [--models NAME ...]`` takes the ten offline sets, raw features;
+``--varied-std S S S S`` gives the clusters of varied_blobs other spreads than 1, 2.5, 0.5, 3.
 ``--held-out DATA_HOME [--rows 1500]`` takes nine OpenML sets instead that no default was chosen on, at most so many
 rows of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. Beside SFCMEP, on the same draws of
 labels: the nearest class mean, the nearest neighbour, label spreading, and AFCMSimple, which knows no labels. Prints a
 Markdown table of the means over the draws and writes the figures of every draw to
-``benchmarks/results/few_labels.json`` or ``few_labels_held_out.json``, where those of models that were not asked for
-stay.
+``benchmarks/results/few_labels.json``, ``few_labels_varied.json`` or ``few_labels_held_out.json``, where those of other
+models stay.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from offline_sets import held_out_sets, offline_sets
+from offline_sets import add_set_arguments, chosen_sets, record_path, tabulate
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
-from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 
 from soft_clustering import SFCMEP, AFCMSimple
 
-RESULTS = Path(__file__).parent / "results"
 SHARE = 0.05
 
 Labels = np.ndarray
@@ -74,42 +70,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--models", nargs="+", choices=[*MODELS], default=[*MODELS], metavar="NAME")
-    parser.add_argument("--held-out", metavar="DATA_HOME")
-    parser.add_argument("--rows", type=int, default=1500, help="of each held-out set")
+    add_set_arguments(parser, 1500)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    sets = offline_sets()
-    if arguments.held_out:
-        raw = held_out_sets(arguments.held_out, arguments.rows)
-        scaled = {f"{name} (std)": (StandardScaler().fit_transform(X), y) for name, (X, y) in raw.items()}
-        sets = raw | scaled
-    path = RESULTS / f"few_labels{'_held_out' if arguments.held_out else ''}.json"
-    record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"ari": {}, "seconds": {}}
-    print("| model | mean | spread | " + " | ".join(sets) + " |")
-    print("|---" * (len(sets) + 3) + "|")
-    for name in arguments.models:
-        start = time.perf_counter()
-        found = np.array(
-            [
-                [score(MODELS[name], X, y, draw_labels(y, draw), draw) for X, y in sets.values()]
-                for draw in range(arguments.draws)
-            ]
-        )
-        record["ari"][name] = {key: found[:, i].tolist() for i, key in enumerate(sets)}
-        record["seconds"][name] = time.perf_counter() - start
-        parts = np.split(found, 2, axis=1) if arguments.held_out else [found]
-        means = [part.mean(axis=1) for part in parts]  # raw and standardised, or the one
-        cells = " | ".join(f"{value:.3f}" for value in found.mean(axis=0))
-        shown = " / ".join(f"{mean.mean():.4f}" for mean in means)
-        spread = " / ".join(f"{np.ptp(mean):.4f}" for mean in means)
-        print(f"| {name} | {shown} | {spread} | {cells} |", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
 
+    def score(name: str, X: np.ndarray, y: Labels, draw: int) -> float:
+        """Agreement of the rows without a label."""
+        known = draw_labels(y, draw)
+        return float(adjusted_rand_score(y[known < 0], MODELS[name](X, known, draw)[known < 0]))
 
-def score(model: Model, X: np.ndarray, y: Labels, known: Labels, seed: int) -> float:
-    """Agreement of the rows without a label."""
-    return float(adjusted_rand_score(y[known < 0], model(X, known, seed)[known < 0]))
+    path = record_path("few_labels", arguments, 1500)
+    ways = 2 if arguments.held_out else 1
+    tabulate(path, chosen_sets(arguments), arguments.models, arguments.draws, score, ways)
 
 
 if __name__ == "__main__":

@@ -75,6 +75,18 @@ def few_labels() -> Input:
     return {"X": X, "y": np.where(np.arange(2000) < 100, y, -1)}, y
 
 
+def some_labels() -> Input:
+    """The first hundred rows labelled."""
+    data, y = features()
+    return data | {"y": np.where(np.arange(len(y)) < 100, y, -1)}, y
+
+
+def clients() -> Input:
+    """Four clients with equal shares of the rows, none missing."""
+    data, y = features()
+    return {"X": np.array_split(data["X"], 4)}, y
+
+
 def partitions() -> Input:
     """Ten noisy soft partitions."""
     rng = np.random.default_rng(0)
@@ -91,6 +103,7 @@ class Peer(NamedTuple):
     data: Callable[[], Input] = features
     older_fit: str = "fit(X)"
     our_fit: str = "fit(X)"
+    our_constructor: str | None = None  # where it is not the usual one
 
 
 OLDER = {
@@ -108,7 +121,7 @@ OLDER = {
     "AFCM": Peer("AFCM(c=K)"),
     "AFCMSimple": Peer("AFCMSimple(c=K)"),
     "CAFCM": Peer("CAFCM(c=K)"),
-    "CAFHFCM": Peer("CAFHFCM(c=K)"),
+    "CAFHFCM": Peer("CAFHFCM(c=K)", our_constructor="CAFHFCM(n_clusters=K, random_state=0)"),
     "RPFKM": Peer("RPFKM(c=K, d=K, random_state=0)"),
     "FCC": Peer("FCC(c=K)"),
     "ECM": Peer("ECM(n_clusters=K)"),
@@ -119,6 +132,19 @@ OLDER = {
     "AFCMAdaptive": Peer("AFCMAdaptive(n_clusters=K)", shaded_image),
     # its classes are -1 and 1
     "SoftKSC": Peer("SoftKSC()", few_labels, "fit(X[y >= 0], 2 * y[y >= 0] - 1, X[y < 0])", "fit(X, y)"),
+    "SFCMEP": Peer(
+        "SFCMEP(K=K, random_state=0)",
+        some_labels,
+        "fit_predict(X, numpy.array([None if v < 0 else int(v) for v in y], dtype=object))",
+        "fit(X, y)",
+    ),
+    # it finds a number of clusters of its own
+    "FeMIFuzzy": Peer(
+        "FeMIFuzzy(random_state=0)",
+        clients,
+        "fit_predict(X, [f'x{j}' for j in range(8)])",
+        our_constructor="FeMIFuzzy(n_clusters=K, random_state=0)",
+    ),
     "SoftDBSCANGM": Peer("SoftDBSCANGM()"),
     "SCSPA": Peer("SCSPA(n_clusters=K)", partitions, "fit_predict(X)"),
     "SHBGF": Peer("SHBGF(n_clusters=K)", partitions, "fit_predict(X)"),
@@ -176,7 +202,7 @@ def compare(name: str, repeats: int, time_limit: float) -> dict[str, Any]:
     ours, older = Interpreter(sys.executable), PeerProcess()
     ours.run(f"import sys\nsys.path[:] = {sys.path}")
     sides = {
-        "ours": Side(ours, name, our_call(name), peer.our_fit, data, time_limit),
+        "ours": Side(ours, name, peer.our_constructor or our_call(name), peer.our_fit, data, time_limit),
         "older": Side(older, name, peer.constructor, peer.older_fit, data, time_limit),
     }
     row: dict[str, Any] = {"estimator": name}

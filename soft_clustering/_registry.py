@@ -217,4 +217,12 @@ REGISTRY: tuple[Row, ...] = (
         "Blei, Ng, Jordan (2003); Hoffman, Blei, Bach (2010)",
         "texts that mix several topics, many or streaming documents; not for texts of a few words",
     ),
+    Row(
+        "SISC",
+        "soft_clustering.documents.sisc",
+        "documents",
+        None,
+        "Lin, Kondadadi (2001)",
+        "overlapping groups of texts by any similarity, some texts in none; not for texts of a few words",
+    ),
 )

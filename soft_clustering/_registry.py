@@ -225,4 +225,20 @@ REGISTRY: tuple[Row, ...] = (
         "Lin, Kondadadi (2001)",
         "overlapping groups of texts by any similarity, some texts in none; not for texts of a few words",
     ),
+    Row(
+        "KMART",
+        "soft_clustering.documents.kmart",
+        "documents",
+        None,
+        "Kondadadi, Kozma (2002)",
+        "streaming texts, number of groups unknown, one pass; not where the order of the texts must not matter",
+    ),
+    Row(
+        "WBSC",
+        "soft_clustering.documents.wbsc",
+        "documents",
+        None,
+        "Lin, Kondadadi (2001)",
+        "short result lists, groups that words explain; not for rich vocabularies, which give very many groups",
+    ),
 )

@@ -128,7 +128,7 @@ class SISC(DocumentClusterer):
     >>> sorted(sorted(words) for words in model.top_words(2))
     [['market', 'shares'], ['match', 'team']]
     >>> model.predict_memberships(["the match of a team and its shares"]).round(1).min()
-    np.float64(0.2)
+    np.float64(0.3)
     """
 
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
@@ -281,7 +281,7 @@ class SISC(DocumentClusterer):
         return sets[:, ~outlying]
 
     def _above(self, means: Array) -> Sets:
-        sets: Sets = (means >= self.threshold_) & (means > 0)
+        sets: Sets = np.asarray((means >= self.threshold_) & (means > 0))
         return sets
 
     def _refine(self, rows: Any, run: Run, rng: np.random.RandomState) -> None:

@@ -91,7 +91,7 @@ class WBSC(DocumentClusterer):
     -----
     After [1]_, whose full text we have not seen: the rules and the threshold are reconstructed, the order best first
     and the graded degrees are ours. Equal similarities go by the order of the words. Where no word is within
-    ``min_df`` and ``max_df``, all count, with a warning.
+    ``min_df`` and ``max_df``, or fewer than ``n_clusters`` are, all count, with a warning.
 
     Meant for short texts such as lists of search results. A rich vocabulary leaves very many small clusters, for which
     ``memberships_`` (n, K) is large. Pairs are found in O(sum of squared lengths of the documents); each union then
@@ -105,12 +105,12 @@ class WBSC(DocumentClusterer):
     Examples
     --------
     >>> from soft_clustering import WBSC
-    >>> texts = ["team match goal", "match team", "market shares", "shares of a market", "team shares"]
+    >>> texts = ["team match goal", "match team", "market shares", "shares of a market", "team shares", "rain"]
     >>> model = WBSC().fit(texts)
     >>> model.cluster_words_
     [['shares', 'market'], ['team', 'match']]
     >>> model.get_cover().astype(int).tolist()
-    [[0, 1], [0, 1], [1, 0], [1, 0], [1, 1]]
+    [[0, 1], [0, 1], [1, 0], [1, 0], [1, 1], [0, 0]]
     """
 
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
@@ -201,15 +201,15 @@ class WBSC(DocumentClusterer):
         return [words[:n_words] for words in self.cluster_words_]
 
     def _words_that_count(self, present: Any) -> NDArray[np.bool_]:
-        """Which words are within ``min_df`` and ``max_df``; all that occur where none is."""
+        """Which words are within ``min_df`` and ``max_df``; all that occur where these are too few."""
         n = present.shape[0]
         frequency = np.bincount(present.indices, minlength=present.shape[1])
         least, most = (df if isinstance(df, Integral) else df * n for df in (self.min_df, self.max_df))
         kept: NDArray[np.bool_] = (frequency >= max(1, least)) & (frequency <= most)
-        if not kept.any():
+        if kept.sum() < (self.n_clusters or 1):
             warnings.warn(
-                f"No word is within min_df={self.min_df} and max_df={self.max_df} of {n} documents: WBSC takes all "
-                "words that occur.",
+                f"Only {kept.sum()} words are within min_df={self.min_df} and max_df={self.max_df} of {n} documents: "
+                "WBSC takes all words that occur.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -286,8 +286,8 @@ class Merging:
         """
         if n_clusters > len(self.words):
             raise ValueError(
-                f"n_clusters={n_clusters} should be <= {len(self.words)}, the words that count and differ in their "
-                "documents (see min_df and max_df)."
+                f"n_clusters={n_clusters} should be <= {len(self.words)}, the words of X that count and differ in "
+                "their documents (see min_df and max_df)."
             )
         while len(self.words) > n_clusters and level > 0:
             self.unite(level, n_clusters)

@@ -100,7 +100,8 @@ class KMART(DocumentClusterer):
 
     The result depends on the order of the documents. Prototypes shrink after a document has joined, so a few
     documents match none in the end. Categories are many and overlap. A pass costs O(nnz K), with a step of Python per
-    document; memory is O(nnz + n K + K V) (V words). Passes after the first go on shrinking the prototypes.
+    document; memory is O(nnz + n K + K V) (V words). One pass is the method: more of them go on shrinking the
+    prototypes and so found more categories, in the end without use.
 
     References
     ----------
@@ -343,6 +344,6 @@ def matches(X: Any, prototypes: NDArray[Any]) -> Array:
         cell = (row[entry] - first) * K + P.indices[position]
         answer[first:last] = np.bincount(cell, common, (last - first) * K).reshape(-1, K)
         first = last
-    length = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+    length = np.bincount(row, X.data, n)
     answer /= np.where(length > 0, length, 1)[:, None]
     return np.minimum(answer, 1, out=answer)

@@ -280,9 +280,8 @@ class SISC(DocumentClusterer):
             outlying[0] = False
         return sets[:, ~outlying]
 
-    def _above(self, means: Array) -> Sets:
-        sets: Sets = np.asarray((means >= self.threshold_) & (means > 0))
-        return sets
+    def _above(self, means: Array) -> Any:
+        return (means >= self.threshold_) & (means > 0)
 
     def _refine(self, rows: Any, run: Run, rng: np.random.RandomState) -> None:
         """Form the sets anew until they stay the same; ``run`` is kept up to date."""
@@ -328,8 +327,15 @@ class SISC(DocumentClusterer):
             print(f"SISC: {self.n_clusters_} clusters, lambda {self.threshold_:.3g}, {run.n_iter} rounds, {ending}")
 
     def _complaints(self, run: Run) -> Iterator[str]:
+        if self.threshold_ == 0:
+            yield (
+                f"found that less than the part coverage={self.coverage:.3g} of the documents resembles any seed. Try "
+                "a smaller coverage or a larger seed_factor."
+            )
         if run.residual == 0:
-            yield "stopped: no document is similar enough to any cluster. Try a larger coverage."
+            yield (
+                "stopped: no document is similar enough to any cluster. Try another coverage or a larger merge_overlap."
+            )
         elif run.period:
             yield (
                 f"did not converge: after {run.n_iter} rounds it goes round in a cycle of {run.period} states. More "

@@ -113,7 +113,8 @@ class SISC(DocumentClusterer):
     With the cosine a round costs O(nnz K) and memory is O(nnz + n K + K V) (V words): no matrix of pairs. Other
     similarities need those of all documents with the members of the clusters in every round, a piece at a time, and
     the members are kept for prediction. Many documents stay below lambda, about half of them in a corpus of long
-    texts. Short texts share few words: expect more clusters than asked for, and cycles.
+    texts, among them such that mix themes: a wide ``coverage`` and ``seed_factor=1`` put these into several clusters.
+    Short texts share few words: expect more clusters than asked for, and cycles.
 
     References
     ----------

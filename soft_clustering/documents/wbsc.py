@@ -49,8 +49,10 @@ class WBSC(DocumentClusterer):
         None stops at the threshold.
     similarity_threshold : float, default=0.33
         Least similarity of two clusters that are united. Below 0.2 a few clusters swallow most words.
-    min_df, max_df : int or float, default=2, 0.5
-        Words count that are in at least, at most so many documents; a float is a share of the documents.
+    min_df : int or float, default=2
+        Words count that are in at least so many documents; a float is a share of the documents.
+    max_df : int or float, default=0.5
+        Words count that are in at most so many documents; a float is a share of the documents.
     merge_subsets : bool, default=False
         Whether a cluster is also united with one that holds all its documents, however many more that has. In small
         corpora this chains, as words of two documents are in many clusters.

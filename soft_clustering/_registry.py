@@ -274,4 +274,28 @@ REGISTRY: tuple[Row, ...] = (
         "Blei, Ng, Jordan (2003); Hoffman, Blei, Bach (2010)",
         "texts that mix several topics, many or streaming documents; not for texts of a few words",
     ),
+    Row(
+        "SISC",
+        "soft_clustering.documents.sisc",
+        "documents",
+        None,
+        "Lin, Kondadadi (2001)",
+        "overlapping groups of texts by any similarity, some texts in none; not for texts of a few words",
+    ),
+    Row(
+        "KMART",
+        "soft_clustering.documents.kmart",
+        "documents",
+        None,
+        "Kondadadi, Kozma (2002)",
+        "streaming texts, number of groups unknown, one pass; not where the order of the texts must not matter",
+    ),
+    Row(
+        "WBSC",
+        "soft_clustering.documents.wbsc",
+        "documents",
+        None,
+        "Lin, Kondadadi (2001)",
+        "short result lists, groups that words explain; not for rich vocabularies, which give very many groups",
+    ),
 )

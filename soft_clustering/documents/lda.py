@@ -124,8 +124,10 @@ class LDA(DocumentClusterer, AlternatingClusterer):
     learning_method : {'batch', 'online'}, default='batch'
         Whether the topics change after all documents or after ``batch_size`` of them. Online needs fewer passes over
         many documents.
-    learning_decay, learning_offset : float, default=0.7, 10.0
+    learning_decay : float, default=0.7
         Online, batch t moves the topics by the part (learning_offset + t)^(-learning_decay) of the way.
+    learning_offset : float, default=10.0
+        Online, larger values make the first batches count less.
     batch_size : int, default=128
         Documents of a batch, online.
     total_samples : float, default=1e6

@@ -7,6 +7,7 @@ from .consensus.smcla import SMCLA as SMCLA
 from .density.scm import SCM as SCM
 from .density.soft_dbscan_gm import SoftDBSCANGM as SoftDBSCANGM
 from .documents.lda import LDA as LDA
+from .documents.plsi import PLSI as PLSI
 from .evidential.ecm import ECM as ECM
 from .evidential.evclus import EVCLUS as EVCLUS
 from .federated.femi_fuzzy import FeMIFuzzy as FeMIFuzzy

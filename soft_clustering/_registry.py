@@ -217,4 +217,12 @@ REGISTRY: tuple[Row, ...] = (
         "Blei, Ng, Jordan (2003); Hoffman, Blei, Bach (2010)",
         "texts that mix several topics, many or streaming documents; not for texts of a few words",
     ),
+    Row(
+        "PLSI",
+        "soft_clustering.documents.plsi",
+        "documents",
+        None,
+        "Hofmann (1999, 2001)",
+        "texts that mix several topics, by maximum likelihood; tempered for short texts; not for streams of documents",
+    ),
 )

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
+from ..engine.alternating import PARAMETERS, Run, Starts, coinciding, objective_change
 from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix
 from ..kernels.topics import fold_in, plsi_step
@@ -129,8 +129,9 @@ def split_words(block: Block, fraction: float, rng: np.random.RandomState) -> tu
     for data in (x - held, held):
         part = X.copy()
         part.data = data.astype(X.dtype)
+        part.eliminate_zeros()
         parts.append(Block(part, block.weight, block.frame))
-    if not (parts[0].X.data.any() and parts[1].X.data.any()):
+    if not (parts[0].X.nnz and parts[1].X.nnz):
         raise ValueError(
             f"validation_fraction must leave words to learn from and words to validate by. Got {fraction!r} for "
             f"{x.sum():.6g} words in X."
@@ -162,8 +163,8 @@ class PLSI(TopicModel):
         What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
         without words of more than 95 % of the documents or, from 20 documents on, of a single one.
     init : {'kmeans', 'random'} or array of shape (n_clusters, n_words), default='kmeans'
-        Start: mostly the groups of a k-means run on tf-idf (random numbers where fewer than K documents differ); random
-        numbers; or word weights of the topics, which force one start, from equal shares.
+        Start: mostly the groups of a k-means run on tf-idf (random topics where fewer than K documents differ); random
+        topics and shares; or word weights of the topics, which force one start. Shares not said here start equal.
     n_init : int, default=3
         Starts; the one of largest objective is kept, when tempered the one whose held-out words are most likely.
         Tempering from random starts collapses easily and needs at least 3.
@@ -294,14 +295,15 @@ class PLSI(TopicModel):
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Aspects:
         K, block = self.n_clusters, blocks.joined()
+        shares = np.full((block.n, K), 1 / K)
         if not isinstance(self.init, str):
             counts = validate_matrix("init", self.init, (K, blocks.d)).T
             if not (counts > 0).all():
                 raise ValueError(f"init must have positive entries. Got {counts.min():.3g}.")
-            shares = np.full((block.n, K), 1 / K)
         elif self.init == "random" or not has_distinct(block, K):
             counts = rng.dirichlet(np.ones(blocks.d), K).T
-            shares = rng.dirichlet(np.ones(K), block.n)
+            if self.init == "random":
+                shares = rng.dirichlet(np.ones(K), block.n)
         else:
             shares = _OWN * groups(block, K, rng) + (1 - _OWN) / K
             counts = block.X.T @ weighted_rows(block, shares)
@@ -397,9 +399,12 @@ class PLSI(TopicModel):
         super()._finish(run, blocks, X)
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        if self.tempered and not run.converged and self.max_iter > 1:
-            return [f"PLSI was still tempering after max_iter={self.max_iter} passes. Increase max_iter or lower beta."]
-        return super()._complaints(run, blocks)
+        complaints = super()._complaints(run, blocks)
+        if self.tempered and complaints:
+            complaints = [f"PLSI was still tempering after max_iter={self.max_iter} passes. Increase max_iter."]
+        topics = run.state.words.T
+        size = float((topics * topics).sum(axis=1).mean())
+        return complaints + coinciding("PLSI", topics, self.memberships_, size, "raise beta or use fewer clusters")
 
     def _store_rows(self, blocks: Blocks, state: Aspects) -> None:
         super()._store_rows(self._known(blocks, state), state)  # documents of weight 0 may have words of their own

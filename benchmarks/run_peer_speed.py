@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -30,6 +31,7 @@ from sklearn.preprocessing import minmax_scale
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment, memory
+from soft_clustering.datasets import make_topic_corpus
 
 K = 5
 PATIENCE = 10.0  # seconds; a slower fit is not repeated
@@ -77,6 +79,19 @@ def partitions() -> Input:
     return {"X": [*(U / U.sum(axis=2, keepdims=True))]}, y
 
 
+def documents() -> Input:
+    """A thousand texts: news where SOFT_CLUSTERING_DATA_SHARED names their folder, else words of planted topics."""
+    path = Path(os.environ.get("SOFT_CLUSTERING_DATA_SHARED", ""), "text", "bbc_news.tsv")
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").splitlines()[::2][:1000]
+        texts, _, y = zip(*(line.split("\t") for line in lines), strict=True)
+        return {"X": np.array(texts)}, list(y)
+    corpus = make_topic_corpus(1000, K, vocabulary_size=3000, document_length=120.0, random_state=0)
+    rows = [corpus.counts[[i]] for i in range(1000)]
+    texts = [" ".join(np.repeat(corpus.vocabulary[row.indices], row.data)) for row in rows]
+    return {"X": np.array(texts)}, corpus.document_topics.argmax(axis=1)
+
+
 class Peer(NamedTuple):
     """How both packages are called: K, the seed and what ``fit`` takes have other names here and there."""
 
@@ -115,6 +130,8 @@ OLDER = {
     "SCSPA": Peer("SCSPA(n_clusters=K)", partitions, "fit_predict(X)"),
     "SHBGF": Peer("SHBGF(n_clusters=K)", partitions, "fit_predict(X)"),
     "SMCLA": Peer("SMCLA(n_clusters=K)", partitions, "fit_predict(X)"),
+    # its default, tempered, stops after a few passes without having learnt anything
+    "PLSI": Peer("PLSI(n_topics=K, tempered=False, random_state=0)", documents, "fit(list(X))"),
 }
 
 

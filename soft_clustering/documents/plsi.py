@@ -218,9 +218,11 @@ class PLSI(TopicModel):
     too, so that predicting the training documents gives them again; at the default number of steps they are near, but
     not at, the optimum for the topics.
 
-    ``score`` is the log likelihood L of new documents at any ``beta_``. Words that no training document has are
-    ignored. A training set's likelihood says little about other documents: compare ``perplexity`` on new ones. Entries
-    of X need not be whole numbers. ``sample_weight`` counts documents; what tempering holds out of them is drawn once.
+    ``score`` is the log likelihood L of new documents at any ``beta_``, ``perplexity`` what follows from it. Both are
+    optimistic: the shares of a document are fitted to the words that are then scored. To compare temperatures or
+    numbers of topics, fold in some words of each new document and look at the others, as tempering does. Words that no
+    training document has are ignored. Entries of X need not be whole numbers. ``sample_weight`` counts documents; what
+    tempering holds out of them is drawn once.
 
     References
     ----------
@@ -295,17 +297,19 @@ class PLSI(TopicModel):
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Aspects:
         K, block = self.n_clusters, blocks.joined()
+        filled = np.flatnonzero(block.X.sum(axis=1))
         shares = np.full((block.n, K), 1 / K)
         if not isinstance(self.init, str):
             counts = validate_matrix("init", self.init, (K, blocks.d)).T
             if not (counts > 0).all():
                 raise ValueError(f"init must have positive entries. Got {counts.min():.3g}.")
-        elif self.init == "random" or not has_distinct(block, K):
+        elif self.init == "random" or not has_distinct(blocks.take(filled), K):
             counts = rng.dirichlet(np.ones(blocks.d), K).T
             if self.init == "random":
                 shares = rng.dirichlet(np.ones(K), block.n)
         else:
-            shares = _OWN * groups(block, K, rng) + (1 - _OWN) / K
+            # Documents without words would be a group of their own.
+            shares[filled] = _OWN * groups(blocks.take(filled), K, rng) + (1 - _OWN) / K
             counts = block.X.T @ weighted_rows(block, shares)
             counts += _SMOOTH * counts.mean()
         words, weights = columns_to_one(counts)

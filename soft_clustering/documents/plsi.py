@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import PARAMETERS, Run, Starts, coinciding, objective_change
+from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
 from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix
 from ..kernels.topics import fold_in, plsi_step
@@ -43,6 +43,7 @@ from .topics import TopicModel, count_words
 
 _OWN = 0.9  # share of its group's topic that a document starts with
 _SMOOTH = 1e-4  # of the mean count of a word in a topic, added at the start
+_FLAT = 0.05  # above 1/K, a largest share that tells topics from each other
 _SETTLED = 1e-7  # change of a share below which a folded-in document is left alone
 # The schedule of tempering
 _GAIN = 1e-4  # in held-out log likelihood per word that counts as one
@@ -406,9 +407,13 @@ class PLSI(TopicModel):
         complaints = super()._complaints(run, blocks)
         if self.tempered and complaints:
             complaints = [f"PLSI was still tempering after max_iter={self.max_iter} passes. Increase max_iter."]
-        topics = run.state.words.T
-        size = float((topics * topics).sum(axis=1).mean())
-        return complaints + coinciding("PLSI", topics, self.memberships_, size, "raise beta or use fewer clusters")
+        most, K = float(self.memberships_.max()), self.n_clusters
+        if K > 1 and most < 1 / K + _FLAT:
+            complaints.append(
+                f"PLSI collapsed: no document has a larger share of a topic than {most:.2g}, about 1/{K}; raise beta "
+                "or use fewer clusters"
+            )
+        return complaints
 
     def _store_rows(self, blocks: Blocks, state: Aspects) -> None:
         super()._store_rows(self._known(blocks, state), state)  # documents of weight 0 may have words of their own

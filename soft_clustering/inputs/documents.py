@@ -148,7 +148,7 @@ def _vectorized(documents: list[Any], vectorizer: Any, default: Callable[[int], 
     if vectorizer is not None:
         missing = [name for name in _METHODS if not hasattr(vectorizer, name)]
         if missing or isinstance(vectorizer, type):
-            raise TypeError(f"vectorizer must be an object with {', '.join(_METHODS)}. Got {vectorizer!r} instead.")
+            raise TypeError(f"vectorizer must have {', '.join(_METHODS)}. Got {vectorizer!r} instead.")
         fitted = clone(vectorizer)
         return fitted, _not_empty(fitted, documents)
     tries: list[dict[str, Any]] = [{}, {"min_df": 1, "max_df": 1.0}, {"min_df": 1, "max_df": 1.0, "stop_words": None}]

@@ -60,9 +60,7 @@ def main() -> None:
     axes[1].plot(np.arange(1, len(history) + 1), history, color="tab:purple")
     best = int(history.argmin())
     axes[1].plot(best + 1, history[best], "*", markersize=14, color="gold", markeredgecolor="black", label="best")
-    axes[1].set(
-        xlabel="pass", ylabel="perplexity of held-out words", title="The schedule: where it turned up, beta falls"
-    )
+    axes[1].set(xlabel="pass", ylabel="perplexity of held-out words", title="The schedule: where it rises, beta falls")
     axes[1].legend()
 
     shares = {

@@ -43,7 +43,7 @@ from .topics import TopicModel, count_words
 
 _OWN = 0.9  # share of its group's topic that a document starts with
 _SMOOTH = 1e-4  # of the mean count of a word in a topic, added at the start
-_FLAT = 0.05  # above 1/K, a largest share that tells topics from each other
+_FLAT = 0.05  # difference from its mean below which a share says nothing
 _SETTLED = 1e-7  # change of a share below which a folded-in document is left alone
 # The schedule of tempering
 _GAIN = 1e-4  # in held-out log likelihood per word that counts as one
@@ -407,11 +407,9 @@ class PLSI(TopicModel):
         complaints = super()._complaints(run, blocks)
         if self.tempered and complaints:
             complaints = [f"PLSI was still tempering after max_iter={self.max_iter} passes. Increase max_iter."]
-        most, K = float(self.memberships_.max()), self.n_clusters
-        if K > 1 and most < 1 / K + _FLAT:
+        if self.n_clusters > 1 and np.abs(self.memberships_ - self.topic_weights_).max() < _FLAT:
             complaints.append(
-                f"PLSI collapsed: no document has a larger share of a topic than {most:.2g}, about 1/{K}; raise beta "
-                "or use fewer clusters"
+                "PLSI collapsed: all documents have about the same shares of the topics; raise beta or use fewer clusters"
             )
         return complaints
 

@@ -80,6 +80,7 @@ def test_score_is_the_log_likelihood(planted):
         assert (model.objective_ == pytest.approx(expected, rel=1e-10)) == (beta == 1)
 
 
+@unconverged  # the lowest beta makes all topics the same
 @pytest.mark.parametrize("beta", [1.0, 0.8, 0.5])
 @pytest.mark.parametrize("init", ["kmeans", "random"])
 def test_objective_never_falls(planted, beta, init):
@@ -318,7 +319,7 @@ def test_nothing_to_validate_by():
 def test_low_temperature_warns(planted):
     """With a posterior that is all but flat the topics come together."""
     with pytest.warns(ConvergenceWarning, match="PLSI collapsed.*raise beta"):
-        model = PLSI(3, beta=0.3, random_state=0).fit(planted[0])
+        model = PLSI(3, beta=0.05, random_state=0).fit(planted[0])
     np.testing.assert_allclose(model.topic_word_, model.topic_word_[[0, 0, 0]], atol=1e-3)
 
 

@@ -409,7 +409,7 @@ class PLSI(TopicModel):
             complaints = [f"PLSI was still tempering after max_iter={self.max_iter} passes. Increase max_iter."]
         if self.n_clusters > 1 and np.abs(self.memberships_ - self.topic_weights_).max() < _FLAT:
             complaints.append(
-                "PLSI collapsed: all documents have about the same shares of the topics. Raise beta or lower n_clusters."
+                "PLSI collapsed: all documents have about the same shares of topics. Raise beta or lower n_clusters."
             )
         return complaints
 

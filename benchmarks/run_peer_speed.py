@@ -166,6 +166,9 @@ OLDER = {
     "SISC": Peer("SISC(k=K)", documents, "fit(list(X))"),
     "KMART": Peer("KMART()", documents, "fit(list(X))"),
     "WBSC": Peer("WBSC()", documents, "fit(list(X))"),
+    "LDA": Peer("LDA(n_topics=K, random_state=0)", documents, "fit(list(X))"),
+    # its default, tempered, stops after a few passes without having learnt anything
+    "PLSI": Peer("PLSI(n_topics=K, tempered=False, random_state=0)", documents, "fit(list(X))"),
 }
 
 

@@ -9,6 +9,7 @@ from .density.scm import SCM as SCM
 from .density.soft_dbscan_gm import SoftDBSCANGM as SoftDBSCANGM
 from .documents.kmart import KMART as KMART
 from .documents.lda import LDA as LDA
+from .documents.plsi import PLSI as PLSI
 from .documents.sisc import SISC as SISC
 from .documents.wbsc import WBSC as WBSC
 from .evidential.ecm import ECM as ECM

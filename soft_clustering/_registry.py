@@ -298,4 +298,12 @@ REGISTRY: tuple[Row, ...] = (
         "Lin, Kondadadi (2001)",
         "short result lists, groups that words explain; not for rich vocabularies, which give very many groups",
     ),
+    Row(
+        "PLSI",
+        "soft_clustering.documents.plsi",
+        "documents",
+        None,
+        "Hofmann (1999, 2001)",
+        "texts that mix several topics, by maximum likelihood; tempered for short texts; not for streams of documents",
+    ),
 )

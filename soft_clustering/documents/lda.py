@@ -29,11 +29,12 @@ from scipy.special import gammaln, polygamma, psi
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, objective_change
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
+from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix, validate_weights
 from ..kernels.topics import TopicStatistics, lda_memberships, lda_statistics
-from .corpus import DocumentClusterer, groups, has_distinct
+from .corpus import groups, has_distinct
+from .topics import TopicModel
 
 _OWN = 0.9  # of the words of a group that start in its topic; the others are in all
 _NEWTON_STEPS = 50
@@ -105,7 +106,7 @@ def fit_prior(alpha: Array, logs: Array) -> Array:
     return alpha
 
 
-class LDA(DocumentClusterer, AlternatingClusterer):
+class LDA(TopicModel):
     """Latent Dirichlet allocation: documents as mixtures of topics.
 
     Every document has shares of all topics, every topic is a distribution over the words. Variational Bayes, over all
@@ -280,15 +281,6 @@ class LDA(DocumentClusterer, AlternatingClusterer):
 
     _keeps_best: ClassVar[bool] = False  # the last state is the most learnt
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        return self._documents(X, reset=reset)
-
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        return make_blocks(X, weight, Frame(np.zeros(X.shape[1]), 1.0))
-
-    def _check_size(self, blocks: Blocks) -> None:
-        """More topics than documents are no fault."""
-
     def _resolve(self, blocks: Blocks) -> None:
         self.topic_word_prior_ = 1 / self.n_clusters if self.topic_word_prior is None else float(self.topic_word_prior)
 
@@ -374,9 +366,6 @@ class LDA(DocumentClusterer, AlternatingClusterer):
         self.topic_word_ = (state.components / state.components.sum(axis=1, keepdims=True)).astype(dtype)
         self.doc_topic_prior_ = state.prior.copy() if self.learn_doc_prior else float(state.prior[0])
 
-    def _word_weights(self) -> NDArray[Any]:
-        return self.topic_word_
-
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> LDA:
         """Move the topics by more documents, ``batch_size`` at a time.
 
@@ -396,7 +385,7 @@ class LDA(DocumentClusterer, AlternatingClusterer):
         self._validate_params()
         first = not hasattr(self, "_state")
         X = self._documents(X, reset=first)
-        blocks = make_blocks(X, validate_weights(sample_weight, X), Frame(np.zeros(X.shape[1]), 1.0))
+        blocks = self._make_blocks(X, validate_weights(sample_weight, X))
         if first:
             self._resolve(blocks)
             self._frame, self.n_iter_ = blocks.frame, 0
@@ -412,26 +401,6 @@ class LDA(DocumentClusterer, AlternatingClusterer):
         for stale in ("memberships_", "labels_", "objective_", "objective_history_", "converged_"):
             self.__dict__.pop(stale, None)
         return self
-
-    def perplexity(self, X: Any, *, sample_weight: Any = None) -> float:
-        """The exponential of minus the bound per word; lower is better.
-
-        Parameters
-        ----------
-        X : sequence of str, sequence of lists of str, or array-like or sparse matrix of shape (n_documents, n_words)
-        sample_weight : array-like of shape (n_documents,), default=None
-
-        Returns
-        -------
-        perplexity : float
-        """
-        blocks = self._new_blocks(X, sample_weight)
-        block = blocks.joined()
-        weight = np.ones(block.n) if block.weight is None else block.weight
-        count = float(weight @ np.asarray(block.X.sum(axis=1)).ravel())
-        if count == 0:
-            raise ValueError("X must have at least one known word for a perplexity.")
-        return float(np.exp(-self._objective_on(blocks) / count))
 
 
 def _some(block: Block, rows: slice) -> Block:

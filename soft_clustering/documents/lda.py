@@ -34,7 +34,7 @@ from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix, validate_weights
 from ..kernels.topics import TopicStatistics, lda_memberships, lda_statistics
 from .corpus import groups, has_distinct
-from .topics import TopicModel
+from .topics import TopicModel, weighted_rows
 
 _OWN = 0.9  # of the words of a group that start in its topic; the others are in all
 _NEWTON_STEPS = 50
@@ -285,17 +285,18 @@ class LDA(TopicModel):
         self.topic_word_prior_ = 1 / self.n_clusters if self.topic_word_prior is None else float(self.topic_word_prior)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Topics:
-        K, block, draws = self.n_clusters, blocks.joined(), None
+        K, draws = self.n_clusters, None
+        # Documents without words would be a group of their own.
+        filled = blocks.take(np.flatnonzero(np.diff(blocks.joined().X.indptr)))
         if not isinstance(self.init, str):
             components = validate_matrix("init", self.init, (K, blocks.d))
             if not (components > 0).all():
                 raise ValueError(f"init must have positive entries. Got {components.min():.3g}.")
-        elif self.init == "random" or not has_distinct(block, K):
+        elif self.init == "random" or not has_distinct(filled, K):
             components = rng.gamma(100.0, 0.01, (K, blocks.d))
             draws = rng if self.init == "random" else None
         else:
-            weight = np.ones(block.n) if block.weight is None else block.weight
-            counts = (block.X.T @ (groups(block, K, rng) * weight[:, None])).T
+            counts = (filled.X.T @ weighted_rows(filled, groups(filled, K, rng))).T
             components = self.topic_word_prior_ + _OWN * counts + (1 - _OWN) * counts.sum(axis=0) / K
         alpha = 1 / K if self.doc_topic_prior is None else float(self.doc_topic_prior)
         self.n_batch_iter_ = 1

@@ -39,7 +39,7 @@ from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix
 from ..kernels.topics import fold_in, plsi_step
 from .corpus import groups, has_distinct
-from .topics import TopicModel, count_words
+from .topics import TopicModel, count_words, weighted_rows
 
 _OWN = 0.9  # share of its group's topic that a document starts with
 _SMOOTH = 1e-4  # of the mean count of a word in a topic, added at the start
@@ -108,11 +108,6 @@ def with_words(block: Block, wanted: NDArray[np.bool_]) -> Block:
     X = block.X.copy()
     X.data = X.data * wanted[X.indices]
     return Block(X, block.weight, block.frame)
-
-
-def weighted_rows(block: Block, rows: Array) -> Array:
-    """Rows (n, K) times the weights of the documents."""
-    return rows if block.weight is None else rows * block.weight[:, None]
 
 
 def split_words(block: Block, fraction: float, rng: np.random.RandomState) -> tuple[Block, Block]:

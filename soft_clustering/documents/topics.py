@@ -52,3 +52,8 @@ def count_words(block: Block) -> float:
     """How many words a block has, weights counted."""
     lengths = np.asarray(block.X.sum(axis=1, dtype=np.float64)).ravel()
     return float(lengths.sum() if block.weight is None else block.weight @ lengths)
+
+
+def weighted_rows(block: Block, rows: Array) -> Array:
+    """Rows (n, K) times the weights of the documents."""
+    return rows if block.weight is None else rows * block.weight[:, None]

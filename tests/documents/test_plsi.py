@@ -403,7 +403,7 @@ def test_tempering_on_titles(read_corpus):
         model = PLSI(10, tempered=True, random_state=seed).fit(X)
         found.append(adjusted_rand_score(y, model.labels_))
         assert model.beta_ == pytest.approx(0.9**5)
-        assert np.exp(-model.validation_history_.max()) < 0.7 * np.exp(-model.validation_history_[0])
+        assert np.exp(-model.validation_history_.max()) < 0.75 * np.exp(-model.validation_history_[0])  # a quarter less
     assert np.mean(found) >= 0.30
 
 

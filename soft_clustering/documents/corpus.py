@@ -17,6 +17,8 @@ from ..engine.blocks import Block, make_blocks
 from ..engine.initialisation import kmeans
 from ..inputs.documents import count_vectorizer, validate_documents, words_of
 
+_KMEANS_RUNS = 5  # a poor one is hardly ever mended by what follows
+
 
 class DocumentClusterer(InductiveSoftClusterer):
     """A soft clusterer of texts, lists of tokens or counts, with a parameter ``vectorizer``."""
@@ -95,11 +97,12 @@ def require_words(X: Any) -> None:
 
 
 def groups(block: Block, K: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-    """Clusters of a k-means run on tf-idf rows, as indicators (n, K)."""
+    """Clusters of the best of a few k-means runs on tf-idf rows, as indicators (n, K)."""
     blocks = make_blocks(tfidf(block), block.weight)
-    indicators: NDArray[np.float64] = blocks.map_rows(
-        kernels.center_memberships, kmeans(blocks, K, rng), "nearest", 0.0
-    )
+    runs = [kmeans(blocks, K, rng) for _ in range(_KMEANS_RUNS)]
+    costs = [blocks.reduce(kernels.center_statistics, V, "nearest", 0.0).objective for V in runs]
+    V = runs[int(np.argmin(costs))]
+    indicators: NDArray[np.float64] = blocks.map_rows(kernels.center_memberships, V, "nearest", 0.0)
     return indicators
 
 

@@ -141,7 +141,7 @@ class LDA(TopicModel):
         What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
         without words of more than 95 % of the documents or, from 20 documents on, of a single one.
     init : {'kmeans', 'random'} or array of shape (n_clusters, n_words), default='kmeans'
-        Starting topics: mostly the words of the groups of a k-means run on tf-idf (random numbers where fewer than K
+        Starting topics: mostly the words of the groups of k-means on tf-idf (random numbers where fewer than K
         documents differ); random numbers, with random starts of the documents in every pass; or Dirichlet parameters,
         which force one start.
     n_init : int, default=1

@@ -159,7 +159,7 @@ class PLSI(TopicModel):
         What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
         without words of more than 95 % of the documents or, from 20 documents on, of a single one.
     init : {'kmeans', 'random'} or array of shape (n_clusters, n_words), default='kmeans'
-        Start: mostly the groups of a k-means run on tf-idf (random topics where fewer than K documents differ); random
+        Start: mostly the groups of k-means on tf-idf (random topics where fewer than K documents differ); random
         topics and shares; or word weights of the topics, which force one start. Shares not said here start equal.
     n_init : int, default=3
         Starts; the one of largest objective is kept, when tempered the one whose held-out words are most likely.

@@ -31,13 +31,17 @@ Labels = np.ndarray
 Model = Callable[[np.ndarray, Labels, int], Labels]  # of X, y with -1, and a seed: labels of all rows
 
 
-def draw_labels(y: Labels, draw: int) -> Labels:
-    """The labels of 5 % of the rows, at least one of each class, -1 elsewhere; classes are 0, 1, ..."""
+def draw_labels(y: Labels, draw: int, stratified: bool = False) -> Labels:
+    """The labels of 5 % of the rows (or of each class), one of each class at least, -1 elsewhere; classes are 0, 1, .."""
     rng = np.random.RandomState(draw)
     y = np.unique(y, return_inverse=True)[1]
-    first = [rng.choice(np.flatnonzero(y == c)) for c in range(y.max() + 1)]
-    others = rng.permutation(np.setdiff1d(np.arange(len(y)), first))
-    chosen = np.concatenate([first, others[: max(0, round(SHARE * len(y)) - len(first))]])
+    members = [rng.permutation(np.flatnonzero(y == c)) for c in range(y.max() + 1)]
+    if stratified:
+        chosen = np.concatenate([rows[: max(1, round(SHARE * len(rows)))] for rows in members])
+    else:
+        first = [rows[0] for rows in members]
+        others = rng.permutation(np.setdiff1d(np.arange(len(y)), first))
+        chosen = np.concatenate([first, others[: max(0, round(SHARE * len(y)) - len(first))]])
     known = np.full(len(y), -1)
     known[chosen] = y[chosen]
     return known
@@ -70,16 +74,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--models", nargs="+", choices=[*MODELS], default=[*MODELS], metavar="NAME")
+    parser.add_argument(
+        "--stratified", action="store_true", help="5 %% of each class; into few_labels_stratified*.json"
+    )
     add_set_arguments(parser, 1500)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
 
     def score(name: str, X: np.ndarray, y: Labels, draw: int) -> float:
         """Agreement of the rows without a label."""
-        known = draw_labels(y, draw)
+        known = draw_labels(y, draw, arguments.stratified)
         return float(adjusted_rand_score(y[known < 0], MODELS[name](X, known, draw)[known < 0]))
 
-    path = record_path("few_labels", arguments, 1500)
+    path = record_path("few_labels_stratified" if arguments.stratified else "few_labels", arguments, 1500)
     ways = 2 if arguments.held_out else 1
     tabulate(path, chosen_sets(arguments), arguments.models, arguments.draws, score, ways)
 

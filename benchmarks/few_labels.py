@@ -32,7 +32,7 @@ Model = Callable[[np.ndarray, Labels, int], Labels]  # of X, y with -1, and a se
 
 
 def draw_labels(y: Labels, draw: int, stratified: bool = False) -> Labels:
-    """The labels of 5 % of the rows (or of each class), one of each class at least, -1 elsewhere; classes are 0, 1, .."""
+    """The labels of 5 % of the rows (or of each class) and one of each class at least, -1 elsewhere."""
     rng = np.random.RandomState(draw)
     y = np.unique(y, return_inverse=True)[1]
     members = [rng.permutation(np.flatnonzero(y == c)) for c in range(y.max() + 1)]

@@ -1,47 +1,47 @@
 """Adjusted Rand index of the other rows where 5 % of the rows, and one of each class at least, have a label.
 
-``python benchmarks/few_labels.py [--draws 5] [--models NAME ...]`` takes the ten offline sets, raw features.
+``python benchmarks/few_labels.py [--draws 5] [--models NAME ...]`` takes the ten offline sets, raw features;
+``--varied-std S S S S`` gives the clusters of varied_blobs other spreads than 1, 2.5, 0.5, 3.
 ``--held-out DATA_HOME [--rows 1500]`` takes nine OpenML sets instead that no default was chosen on, at most so many
 rows of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. Beside SFCMEP, on the same draws of
 labels: the nearest class mean, the nearest neighbour, label spreading, and AFCMSimple, which knows no labels. Prints a
 Markdown table of the means over the draws and writes the figures of every draw to
-``benchmarks/results/few_labels.json`` or ``few_labels_held_out.json``, where those of models that were not asked for
-stay.
+``benchmarks/results/few_labels.json``, ``few_labels_varied.json`` or ``few_labels_held_out.json``, where those of other
+models stay.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from offline_sets import held_out_sets, offline_sets
+from offline_sets import add_set_arguments, chosen_sets, record_path, tabulate
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
-from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 
 from soft_clustering import SFCMEP, AFCMSimple
 
-RESULTS = Path(__file__).parent / "results"
 SHARE = 0.05
 
 Labels = np.ndarray
 Model = Callable[[np.ndarray, Labels, int], Labels]  # of X, y with -1, and a seed: labels of all rows
 
 
-def draw_labels(y: Labels, draw: int) -> Labels:
-    """The labels of 5 % of the rows, at least one of each class, -1 elsewhere; classes are 0, 1, ..."""
+def draw_labels(y: Labels, draw: int, stratified: bool = False) -> Labels:
+    """The labels of 5 % of the rows (or of each class) and one of each class at least, -1 elsewhere."""
     rng = np.random.RandomState(draw)
     y = np.unique(y, return_inverse=True)[1]
-    first = [rng.choice(np.flatnonzero(y == c)) for c in range(y.max() + 1)]
-    others = rng.permutation(np.setdiff1d(np.arange(len(y)), first))
-    chosen = np.concatenate([first, others[: max(0, round(SHARE * len(y)) - len(first))]])
+    members = [rng.permutation(np.flatnonzero(y == c)) for c in range(y.max() + 1)]
+    if stratified:
+        chosen = np.concatenate([rows[: max(1, round(SHARE * len(rows)))] for rows in members])
+    else:
+        first = [rows[0] for rows in members]
+        others = rng.permutation(np.setdiff1d(np.arange(len(y)), first))
+        chosen = np.concatenate([first, others[: max(0, round(SHARE * len(y)) - len(first))]])
     known = np.full(len(y), -1)
     known[chosen] = y[chosen]
     return known
@@ -74,42 +74,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--models", nargs="+", choices=[*MODELS], default=[*MODELS], metavar="NAME")
-    parser.add_argument("--held-out", metavar="DATA_HOME")
-    parser.add_argument("--rows", type=int, default=1500, help="of each held-out set")
+    parser.add_argument(
+        "--stratified", action="store_true", help="5 %% of each class; into few_labels_stratified*.json"
+    )
+    add_set_arguments(parser, 1500)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    sets = offline_sets()
-    if arguments.held_out:
-        raw = held_out_sets(arguments.held_out, arguments.rows)
-        scaled = {f"{name} (std)": (StandardScaler().fit_transform(X), y) for name, (X, y) in raw.items()}
-        sets = raw | scaled
-    path = RESULTS / f"few_labels{'_held_out' if arguments.held_out else ''}.json"
-    record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"ari": {}, "seconds": {}}
-    print("| model | mean | spread | " + " | ".join(sets) + " |")
-    print("|---" * (len(sets) + 3) + "|")
-    for name in arguments.models:
-        start = time.perf_counter()
-        found = np.array(
-            [
-                [score(MODELS[name], X, y, draw_labels(y, draw), draw) for X, y in sets.values()]
-                for draw in range(arguments.draws)
-            ]
-        )
-        record["ari"][name] = {key: found[:, i].tolist() for i, key in enumerate(sets)}
-        record["seconds"][name] = time.perf_counter() - start
-        parts = np.split(found, 2, axis=1) if arguments.held_out else [found]
-        means = [part.mean(axis=1) for part in parts]  # raw and standardised, or the one
-        cells = " | ".join(f"{value:.3f}" for value in found.mean(axis=0))
-        shown = " / ".join(f"{mean.mean():.4f}" for mean in means)
-        spread = " / ".join(f"{np.ptp(mean):.4f}" for mean in means)
-        print(f"| {name} | {shown} | {spread} | {cells} |", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n")
 
+    def score(name: str, X: np.ndarray, y: Labels, draw: int) -> float:
+        """Agreement of the rows without a label."""
+        known = draw_labels(y, draw, arguments.stratified)
+        return float(adjusted_rand_score(y[known < 0], MODELS[name](X, known, draw)[known < 0]))
 
-def score(model: Model, X: np.ndarray, y: Labels, known: Labels, seed: int) -> float:
-    """Agreement of the rows without a label."""
-    return float(adjusted_rand_score(y[known < 0], model(X, known, seed)[known < 0]))
+    path = record_path("few_labels_stratified" if arguments.stratified else "few_labels", arguments, 1500)
+    ways = 2 if arguments.held_out else 1
+    tabulate(path, chosen_sets(arguments), arguments.models, arguments.draws, score, ways)
 
 
 if __name__ == "__main__":

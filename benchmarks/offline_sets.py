@@ -1,19 +1,32 @@
-"""The data sets of the quality tables."""
+"""The data sets of the quality tables, and the tables."""
 
 from __future__ import annotations
 
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+from sklearn.datasets import make_blobs
+from sklearn.preprocessing import StandardScaler
 
 from soft_clustering.datasets import available_datasets, dataset_info, get_dataset
 
+RESULTS = Path(__file__).parent / "results"
 HELD_OUT = ("glass", "ecoli", "vehicle", "yeast", "segment", "pendigits", "satimage", "optdigits", "letter")
 
 Sets = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
-def offline_sets() -> Sets:
-    """Name -> (X, y): the ten sets that need no network, raw features."""
-    return {name: get_dataset(name) for name in available_datasets() if not dataset_info(name)["needs_network"]}
+def offline_sets(varied_std: list[float] | None = None) -> Sets:
+    """Name -> (X, y): the ten sets that need no network, raw features; varied_blobs with other spreads where given."""
+    sets = {name: get_dataset(name) for name in available_datasets() if not dataset_info(name)["needs_network"]}
+    if varied_std is not None:
+        sets["varied_blobs"] = make_blobs(1500, centers=4, cluster_std=varied_std, random_state=42)
+    return sets
 
 
 def held_out_sets(data_home: str, rows: int = 600) -> Sets:
@@ -35,3 +48,52 @@ def sample(X: np.ndarray, y: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndar
         return X, y
     kept = np.sort(np.random.RandomState(0).choice(len(X), rows, replace=False))
     return X[kept], y[kept]
+
+
+def add_set_arguments(parser: argparse.ArgumentParser, rows: int) -> None:
+    """The options that choose the sets."""
+    parser.add_argument(
+        "--varied-std", type=float, nargs=4, metavar="S", help="spreads of the clusters of varied_blobs"
+    )
+    parser.add_argument("--held-out", metavar="DATA_HOME")
+    parser.add_argument("--rows", type=int, default=rows, help="of each held-out set")
+
+
+def chosen_sets(arguments: argparse.Namespace) -> Sets:
+    """The ten offline sets, or the held-out ones, raw and standardised."""
+    if not arguments.held_out:
+        return offline_sets(arguments.varied_std)
+    raw = held_out_sets(arguments.held_out, arguments.rows)
+    return raw | {f"{name} (std)": (StandardScaler().fit_transform(X), y) for name, (X, y) in raw.items()}
+
+
+def record_path(name: str, arguments: argparse.Namespace, rows: int) -> Path:
+    """Where the figures go: NAME.json, NAME_varied.json, NAME_held_out.json or NAME_held_out_ROWS.json."""
+    kind = "" if arguments.varied_std is None else "_varied"
+    if arguments.held_out:
+        kind = "_held_out" + ("" if arguments.rows == rows else f"_{arguments.rows}")
+    return RESULTS / f"{name}{kind}.json"
+
+
+def tabulate(
+    path: Path, sets: Sets, models: list[str], repeats: int, score: Callable[..., float], ways: int = 1
+) -> None:
+    """Print a Markdown table of the mean ``score(model, X, y, seed)`` over the seeds; keep those of every seed.
+
+    ``ways``: parts of equal size of the sets that have means of their own. The file keeps the figures of other models.
+    """
+    record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"ari": {}, "seconds": {}}
+    print("| model | mean | spread | " + " | ".join(sets) + " |")
+    print("|---" * (len(sets) + 3) + "|")
+    for name in models:
+        start = time.perf_counter()
+        found = np.array([[score(name, X, y, seed) for X, y in sets.values()] for seed in range(repeats)])
+        record["ari"][name] = {key: found[:, i].tolist() for i, key in enumerate(sets)}
+        record["seconds"][name] = time.perf_counter() - start
+        means = [part.mean(axis=1) for part in np.split(found, ways, axis=1)]
+        cells = " | ".join(f"{value:.3f}" for value in found.mean(axis=0))
+        shown = " / ".join(f"{mean.mean():.4f}" for mean in means)
+        spread = " / ".join(f"{np.ptp(mean):.4f}" for mean in means)
+        print(f"| {name} | {shown} | {spread} | {cells} |", flush=True)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(record, indent=1) + "\n")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from sklearn.preprocessing import minmax_scale
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment, memory
-from soft_clustering.datasets import make_phantom
+from soft_clustering.datasets import make_phantom, make_topic_corpus
 
 K = 5
 PATIENCE = 10.0  # seconds; a slower fit is not repeated
@@ -75,6 +76,18 @@ def few_labels() -> Input:
     return {"X": X, "y": np.where(np.arange(2000) < 100, y, -1)}, y
 
 
+def some_labels() -> Input:
+    """The first hundred rows labelled."""
+    data, y = features()
+    return data | {"y": np.where(np.arange(len(y)) < 100, y, -1)}, y
+
+
+def clients() -> Input:
+    """Four clients with equal shares of the rows, none missing."""
+    data, y = features()
+    return {"X": np.array_split(data["X"], 4)}, y
+
+
 def partitions() -> Input:
     """Ten noisy soft partitions."""
     rng = np.random.default_rng(0)
@@ -84,6 +97,19 @@ def partitions() -> Input:
     return {"X": [*(U / U.sum(axis=2, keepdims=True))]}, y
 
 
+def documents() -> Input:
+    """A thousand texts: news where SOFT_CLUSTERING_DATA_SHARED names their folder, else words of planted topics."""
+    path = Path(os.environ.get("SOFT_CLUSTERING_DATA_SHARED", ""), "text", "bbc_news.tsv")
+    if path.exists():
+        lines = path.read_text(encoding="utf-8").splitlines()[::2][:1000]
+        texts, _, y = zip(*(line.split("\t") for line in lines), strict=True)
+        return {"X": np.array(texts)}, list(y)
+    corpus = make_topic_corpus(1000, K, vocabulary_size=3000, document_length=120.0, random_state=0)
+    rows = [corpus.counts[[i]] for i in range(1000)]
+    texts = [" ".join(np.repeat(corpus.vocabulary[row.indices], row.data)) for row in rows]
+    return {"X": np.array(texts)}, corpus.document_topics.argmax(axis=1)
+
+
 class Peer(NamedTuple):
     """How both packages are called: K, the seed and what ``fit`` takes have other names here and there."""
 
@@ -91,6 +117,7 @@ class Peer(NamedTuple):
     data: Callable[[], Input] = features
     older_fit: str = "fit(X)"
     our_fit: str = "fit(X)"
+    our_constructor: str | None = None  # where it is not the usual one
 
 
 OLDER = {
@@ -108,7 +135,7 @@ OLDER = {
     "AFCM": Peer("AFCM(c=K)"),
     "AFCMSimple": Peer("AFCMSimple(c=K)"),
     "CAFCM": Peer("CAFCM(c=K)"),
-    "CAFHFCM": Peer("CAFHFCM(c=K)"),
+    "CAFHFCM": Peer("CAFHFCM(c=K)", our_constructor="CAFHFCM(n_clusters=K, random_state=0)"),
     "RPFKM": Peer("RPFKM(c=K, d=K, random_state=0)"),
     "FCC": Peer("FCC(c=K)"),
     "ECM": Peer("ECM(n_clusters=K)"),
@@ -119,10 +146,29 @@ OLDER = {
     "AFCMAdaptive": Peer("AFCMAdaptive(n_clusters=K)", shaded_image),
     # its classes are -1 and 1
     "SoftKSC": Peer("SoftKSC()", few_labels, "fit(X[y >= 0], 2 * y[y >= 0] - 1, X[y < 0])", "fit(X, y)"),
+    "SFCMEP": Peer(
+        "SFCMEP(K=K, random_state=0)",
+        some_labels,
+        "fit_predict(X, numpy.array([None if v < 0 else int(v) for v in y], dtype=object))",
+        "fit(X, y)",
+    ),
+    # it finds a number of clusters of its own
+    "FeMIFuzzy": Peer(
+        "FeMIFuzzy(random_state=0)",
+        clients,
+        "fit_predict(X, [f'x{j}' for j in range(8)])",
+        our_constructor="FeMIFuzzy(n_clusters=K, random_state=0)",
+    ),
     "SoftDBSCANGM": Peer("SoftDBSCANGM()"),
     "SCSPA": Peer("SCSPA(n_clusters=K)", partitions, "fit_predict(X)"),
     "SHBGF": Peer("SHBGF(n_clusters=K)", partitions, "fit_predict(X)"),
     "SMCLA": Peer("SMCLA(n_clusters=K)", partitions, "fit_predict(X)"),
+    "SISC": Peer("SISC(k=K)", documents, "fit(list(X))"),
+    "KMART": Peer("KMART()", documents, "fit(list(X))"),
+    "WBSC": Peer("WBSC()", documents, "fit(list(X))"),
+    "LDA": Peer("LDA(n_topics=K, random_state=0)", documents, "fit(list(X))"),
+    # its default, tempered, stops after a few passes without having learnt anything
+    "PLSI": Peer("PLSI(n_topics=K, tempered=False, random_state=0)", documents, "fit(list(X))"),
 }
 
 
@@ -176,7 +222,7 @@ def compare(name: str, repeats: int, time_limit: float) -> dict[str, Any]:
     ours, older = Interpreter(sys.executable), PeerProcess()
     ours.run(f"import sys\nsys.path[:] = {sys.path}")
     sides = {
-        "ours": Side(ours, name, our_call(name), peer.our_fit, data, time_limit),
+        "ours": Side(ours, name, peer.our_constructor or our_call(name), peer.our_fit, data, time_limit),
         "older": Side(older, name, peer.constructor, peer.older_fit, data, time_limit),
     }
     row: dict[str, Any] = {"estimator": name}

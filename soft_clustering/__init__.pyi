@@ -7,7 +7,11 @@ from .consensus.smcla import SMCLA as SMCLA
 from .deep.rdfkc import RDFKC as RDFKC
 from .density.scm import SCM as SCM
 from .density.soft_dbscan_gm import SoftDBSCANGM as SoftDBSCANGM
+from .documents.kmart import KMART as KMART
 from .documents.lda import LDA as LDA
+from .documents.plsi import PLSI as PLSI
+from .documents.sisc import SISC as SISC
+from .documents.wbsc import WBSC as WBSC
 from .evidential.ecm import ECM as ECM
 from .evidential.evclus import EVCLUS as EVCLUS
 from .federated.femi_fuzzy import FeMIFuzzy as FeMIFuzzy

@@ -119,8 +119,9 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         return cover
 
     def _default_cover(self) -> NDArray[np.bool_]:
-        own = 0.5 if self.membership_kind == "possibilistic" else 1 / self.n_clusters_
-        threshold = getattr(self, "threshold_", own)
+        if hasattr(self, "threshold_"):
+            return self.get_cover(self.threshold_)
+        threshold = 0.5 if self.membership_kind == "possibilistic" else 1 / self.n_clusters_
         # A row of equal memberships belongs everywhere, whichever way 1 / K was rounded.
         cover: NDArray[np.bool_] = (self.memberships_ >= threshold * (1 - 1e-6)) & (self.memberships_ > 0)
         return cover

@@ -57,8 +57,9 @@ def assert_valid(model, n):
     U = model.memberships_
     np.testing.assert_array_equal(model.labels_, np.where(U.any(axis=1), U.argmax(axis=1), -1))
     for name, value in vars(model).items():
-        if name.endswith("_") and not name.startswith("_") and np.asarray(value).dtype.kind == "f":
-            assert not np.isnan(value).any(), f"{name} has NaN"
+        if name.endswith("_") and not name.startswith("_"):
+            for part in value if isinstance(value, list) else [value]:
+                assert np.asarray(part).dtype.kind != "f" or not np.isnan(part).any(), f"{name} has NaN"
     if hasattr(model, "centers_"):
         assert np.isfinite(model.centers_).all(), "centers_ is not finite"
 

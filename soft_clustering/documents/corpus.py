@@ -17,6 +17,8 @@ from ..engine.blocks import Block, make_blocks
 from ..engine.initialisation import kmeans
 from ..inputs.documents import count_vectorizer, validate_documents, words_of
 
+_KMEANS_RUNS = 5  # a poor one is hardly ever mended by what follows
+
 
 class DocumentClusterer(InductiveSoftClusterer):
     """A soft clusterer of texts, lists of tokens or counts, with a parameter ``vectorizer``."""
@@ -51,7 +53,10 @@ class DocumentClusterer(InductiveSoftClusterer):
         check_is_fitted(self, "words_")
         if not isinstance(n_words, Integral) or n_words < 1:
             raise ValueError(f"n_words must be an int >= 1. Got {n_words!r} instead.")
-        return words_of(self._word_weights(), self.words_, int(n_words))
+        return self._top_words(int(n_words))
+
+    def _top_words(self, n_words: int) -> list[list[str]]:
+        return words_of(self._word_weights(), self.words_, n_words)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -61,22 +66,43 @@ class DocumentClusterer(InductiveSoftClusterer):
         return tags
 
 
+def inverse_frequency(X: Any, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """log((1 + n) / (1 + documents of a word)) + 1 for each word; weights count."""
+    weight = np.ones(X.shape[0]) if weight is None else weight
+    frequency = (X > 0).astype(np.float64).T @ weight
+    idf: NDArray[np.float64] = np.log((1 + weight.sum()) / (1 + frequency)) + 1
+    return idf
+
+
+def unit_rows(X: Any, idf: NDArray[np.float64] | None) -> Any:
+    """Rows of length 1, in proportion to (1 + log count) times ``idf`` where it is given; empty ones stay so."""
+    X = X.astype(np.float64)
+    X.eliminate_zeros()
+    if idf is not None:
+        X.data = np.where(X.data > 1, 1 + np.log(np.maximum(X.data, 1)), X.data)
+        X.data *= idf[X.indices]
+    # In units of the largest entry of a row: the squares of very small or large ones are no floats.
+    return normalize(normalize(X, norm="max", copy=False), copy=False)
+
+
 def tfidf(block: Block) -> Any:
     """Rows of length 1 in proportion to (1 + log count) times the inverse document frequency; weights count."""
-    X = block.X.astype(np.float64)
-    weight = np.ones(block.n) if block.weight is None else block.weight
-    frequency = (X > 0).astype(np.float64).T @ weight
-    X.data = np.where(X.data > 1, 1 + np.log(np.maximum(X.data, 1)), X.data)
-    X.data *= (np.log((1 + weight.sum()) / (1 + frequency)) + 1)[X.indices]
-    return normalize(X, copy=False)
+    return unit_rows(block.X, inverse_frequency(block.X, block.weight))
+
+
+def require_words(X: Any) -> None:
+    """Refuse a corpus in which no document has a word."""
+    if not (X.data > 0).any():
+        raise ValueError("X must have at least one document with a known word. Got only empty documents.")
 
 
 def groups(block: Block, K: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-    """Clusters of a k-means run on tf-idf rows, as indicators (n, K)."""
+    """Clusters of the best of a few k-means runs on tf-idf rows, as indicators (n, K)."""
     blocks = make_blocks(tfidf(block), block.weight)
-    indicators: NDArray[np.float64] = blocks.map_rows(
-        kernels.center_memberships, kmeans(blocks, K, rng), "nearest", 0.0
-    )
+    runs = [kmeans(blocks, K, rng) for _ in range(_KMEANS_RUNS)]
+    costs = [blocks.reduce(kernels.center_statistics, V, "nearest", 0.0).objective for V in runs]
+    V = runs[int(np.argmin(costs))]
+    indicators: NDArray[np.float64] = blocks.map_rows(kernels.center_memberships, V, "nearest", 0.0)
     return indicators
 
 

@@ -29,11 +29,12 @@ from scipy.special import gammaln, polygamma, psi
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, objective_change
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
+from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix, validate_weights
 from ..kernels.topics import TopicStatistics, lda_memberships, lda_statistics
-from .corpus import DocumentClusterer, groups, has_distinct
+from .corpus import groups, has_distinct
+from .topics import TopicModel, weighted_rows
 
 _OWN = 0.9  # of the words of a group that start in its topic; the others are in all
 _NEWTON_STEPS = 50
@@ -105,7 +106,7 @@ def fit_prior(alpha: Array, logs: Array) -> Array:
     return alpha
 
 
-class LDA(DocumentClusterer, AlternatingClusterer):
+class LDA(TopicModel):
     """Latent Dirichlet allocation: documents as mixtures of topics.
 
     Every document has shares of all topics, every topic is a distribution over the words. Variational Bayes, over all
@@ -124,8 +125,10 @@ class LDA(DocumentClusterer, AlternatingClusterer):
     learning_method : {'batch', 'online'}, default='batch'
         Whether the topics change after all documents or after ``batch_size`` of them. Online needs fewer passes over
         many documents.
-    learning_decay, learning_offset : float, default=0.7, 10.0
+    learning_decay : float, default=0.7
         Online, batch t moves the topics by the part (learning_offset + t)^(-learning_decay) of the way.
+    learning_offset : float, default=10.0
+        Online, larger values make the first batches count less.
     batch_size : int, default=128
         Documents of a batch, online.
     total_samples : float, default=1e6
@@ -138,7 +141,7 @@ class LDA(DocumentClusterer, AlternatingClusterer):
         What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
         without words of more than 95 % of the documents or, from 20 documents on, of a single one.
     init : {'kmeans', 'random'} or array of shape (n_clusters, n_words), default='kmeans'
-        Starting topics: mostly the words of the groups of a k-means run on tf-idf (random numbers where fewer than K
+        Starting topics: mostly the words of the groups of k-means on tf-idf (random numbers where fewer than K
         documents differ); random numbers, with random starts of the documents in every pass; or Dirichlet parameters,
         which force one start.
     n_init : int, default=1
@@ -278,30 +281,22 @@ class LDA(DocumentClusterer, AlternatingClusterer):
 
     _keeps_best: ClassVar[bool] = False  # the last state is the most learnt
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        return self._documents(X, reset=reset)
-
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        return make_blocks(X, weight, Frame(np.zeros(X.shape[1]), 1.0))
-
-    def _check_size(self, blocks: Blocks) -> None:
-        """More topics than documents are no fault."""
-
     def _resolve(self, blocks: Blocks) -> None:
         self.topic_word_prior_ = 1 / self.n_clusters if self.topic_word_prior is None else float(self.topic_word_prior)
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Topics:
-        K, block, draws = self.n_clusters, blocks.joined(), None
+        K, draws = self.n_clusters, None
+        # Documents without words would be a group of their own.
+        filled = blocks.take(np.flatnonzero(np.diff(blocks.joined().X.indptr)))
         if not isinstance(self.init, str):
             components = validate_matrix("init", self.init, (K, blocks.d))
             if not (components > 0).all():
                 raise ValueError(f"init must have positive entries. Got {components.min():.3g}.")
-        elif self.init == "random" or not has_distinct(block, K):
+        elif self.init == "random" or not has_distinct(filled, K):
             components = rng.gamma(100.0, 0.01, (K, blocks.d))
             draws = rng if self.init == "random" else None
         else:
-            weight = np.ones(block.n) if block.weight is None else block.weight
-            counts = (block.X.T @ (groups(block, K, rng) * weight[:, None])).T
+            counts = (filled.X.T @ weighted_rows(filled, groups(filled, K, rng))).T
             components = self.topic_word_prior_ + _OWN * counts + (1 - _OWN) * counts.sum(axis=0) / K
         alpha = 1 / K if self.doc_topic_prior is None else float(self.doc_topic_prior)
         self.n_batch_iter_ = 1
@@ -372,9 +367,6 @@ class LDA(DocumentClusterer, AlternatingClusterer):
         self.topic_word_ = (state.components / state.components.sum(axis=1, keepdims=True)).astype(dtype)
         self.doc_topic_prior_ = state.prior.copy() if self.learn_doc_prior else float(state.prior[0])
 
-    def _word_weights(self) -> NDArray[Any]:
-        return self.topic_word_
-
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> LDA:
         """Move the topics by more documents, ``batch_size`` at a time.
 
@@ -394,7 +386,7 @@ class LDA(DocumentClusterer, AlternatingClusterer):
         self._validate_params()
         first = not hasattr(self, "_state")
         X = self._documents(X, reset=first)
-        blocks = make_blocks(X, validate_weights(sample_weight, X), Frame(np.zeros(X.shape[1]), 1.0))
+        blocks = self._make_blocks(X, validate_weights(sample_weight, X))
         if first:
             self._resolve(blocks)
             self._frame, self.n_iter_ = blocks.frame, 0
@@ -410,26 +402,6 @@ class LDA(DocumentClusterer, AlternatingClusterer):
         for stale in ("memberships_", "labels_", "objective_", "objective_history_", "converged_"):
             self.__dict__.pop(stale, None)
         return self
-
-    def perplexity(self, X: Any, *, sample_weight: Any = None) -> float:
-        """The exponential of minus the bound per word; lower is better.
-
-        Parameters
-        ----------
-        X : sequence of str, sequence of lists of str, or array-like or sparse matrix of shape (n_documents, n_words)
-        sample_weight : array-like of shape (n_documents,), default=None
-
-        Returns
-        -------
-        perplexity : float
-        """
-        blocks = self._new_blocks(X, sample_weight)
-        block = blocks.joined()
-        weight = np.ones(block.n) if block.weight is None else block.weight
-        count = float(weight @ np.asarray(block.X.sum(axis=1)).ravel())
-        if count == 0:
-            raise ValueError("X must have at least one known word for a perplexity.")
-        return float(np.exp(-self._objective_on(blocks) / count))
 
 
 def _some(block: Block, rows: slice) -> Block:

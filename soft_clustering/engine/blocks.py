@@ -125,7 +125,8 @@ class Block:
 
         ``width``: numbers that the caller makes of a row, where they may be more than the features.
         """
-        step = max(1, _PIECE // max(self.d, width))
+        entries = -(-self.X.nnz // self.n) if sparse.issparse(self.X) else self.d  # of a row
+        step = max(1, _PIECE // max(entries, width, 1))
         for lo in range(0, self.n, step):
             piece = self.X[lo : lo + step]
             if sparse.issparse(piece):

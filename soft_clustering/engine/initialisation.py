@@ -72,17 +72,18 @@ def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
 
 def lloyd(blocks: Blocks, V: Array) -> Array:
     """Centres of a k-means run from given ones."""
-    return settle(blocks, V, _LLOYD_STEPS, _LLOYD_TOL, "nearest", 0.0)
+    return settle(blocks, V, _LLOYD_STEPS, _LLOYD_TOL, "nearest", 0.0)[0]
 
 
-def settle(blocks: Blocks, V: Array, max_passes: int, tol: float, rule: str, *parameters: float) -> Array:
-    """Centres after plain passes under a rule of the kernels, until they move by at most ``tol``."""
+def settle(blocks: Blocks, V: Array, max_passes: int, tol: float, rule: str, *parameters: float) -> tuple[Array, Array]:
+    """Centres after plain passes under a rule of the kernels, until they move by at most ``tol``, and their weights."""
+    weight = np.empty(0)
     for _ in range(max_passes):
-        before = V
-        V = new_centers(V, blocks.reduce(kernels.center_statistics, V, rule, *parameters))
+        before, statistics = V, blocks.reduce(kernels.center_statistics, V, rule, *parameters)
+        V, weight = new_centers(V, statistics), statistics.weight
         if center_shift(before, V, [], blocks) <= tol:
             break
-    return V
+    return V, weight
 
 
 _SEEDINGS = {"k-means++": kmeans_plusplus, "kmeans": kmeans, "random": random_rows}

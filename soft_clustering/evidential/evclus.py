@@ -48,12 +48,12 @@ from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS, Run
 from ..engine.blocks import Array, make_blocks
 from ..engine.initialisation import starting_centers
+from ..engine.simplex import least_squares_on_simplex
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..inputs.pairwise import check_dissimilarities
 from ..kernels import center_memberships, reference
 from .credal import FOCAL_SETS, CredalMixin, make_focal_sets, pignistic
-from .simplex import least_squares_on_simplex
 from .stress import SLACK, AllPairs, SampledPairs, conflict_matrix, descend, targets
 
 _ALL_PAIRS = 5000  # objects up to which n_dissimilarities='auto' takes all pairs

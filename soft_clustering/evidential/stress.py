@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..engine.alternating import Run
 from ..engine.blocks import Array
-from .simplex import project_rows
+from ..engine.simplex import project_rows
 
 SLACK = 1e-14  # by which rounding may move the objective
 _PATIENCE = 5  # steps of little gain that end a run

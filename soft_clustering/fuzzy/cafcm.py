@@ -425,7 +425,7 @@ class CAFCM(InductiveSoftClusterer):
         group: Solution | None = None
 
         def polish(V: Array) -> Solution:
-            V = settle(blocks, V, _LLOYD_PASSES, self.tol, "nearest", 0.0)
+            V, _ = settle(blocks, V, _LLOYD_PASSES, self.tol, "nearest", 0.0)
             return Solution(V, _cost(blocks, V), space.position(V))
 
         def restart(module: Module) -> None:
@@ -434,7 +434,7 @@ class CAFCM(InductiveSoftClusterer):
         def improve(module: Module) -> None:
             V = space.centers(module.position, self.m_, module.rng)
             if self.m_ - 1 > _HARD:
-                V = settle(blocks, V, self.max_fcm_iter - 1, self.tol, "fcm", self.m_)
+                V, _ = settle(blocks, V, self.max_fcm_iter - 1, self.tol, "fcm", self.m_)
             module.arrive(polish(V))
 
         for m in cooling(self.schedule, self.min_m):

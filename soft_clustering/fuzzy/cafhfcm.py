@@ -39,9 +39,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import PARAMETERS, Run, alternate, center_shift, collapse, new_centers
+from ..engine.alternating import PARAMETERS, Run, alternate, collapse
 from ..engine.blocks import Array, Block, Blocks, make_blocks
-from ..engine.initialisation import kmeans_plusplus
+from ..engine.initialisation import kmeans_plusplus, settle
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..kernels import center_memberships, center_rows, center_statistics, reference
@@ -109,17 +109,6 @@ def fused_centers(mass: Array, B: Array, fusion_weight: float) -> Array:
     return V
 
 
-def settle(blocks: Blocks, V: Array, m: float, passes: int) -> tuple[Array, Array]:
-    """Centroids after at most so many passes of fuzzy c-means, and their masses sum_i u_ik^m."""
-    mass = np.empty(0)
-    for _ in range(passes):
-        before, statistics = V, blocks.reduce(center_statistics, V, "fcm", m)
-        V, mass = new_centers(V, statistics), statistics.weight
-        if center_shift(before, V, [], blocks) <= _SETTLED:
-            break
-    return V, mass
-
-
 def merged(V: Array, mass: Array, groups: NDArray[np.intp]) -> Array:
     """A centroid per group: the mean of its members by mass, their plain mean where none has any."""
     tiny = np.finfo(float).tiny
@@ -133,7 +122,7 @@ def fusion_path(blocks: Blocks, V: Array, m: float, last: int, careful: int, tre
     Passes follow a fusion from ``careful`` centroids on; before that the masses add up. The clusters that are found in
     the end are the same as with passes all along, in half of the time.
     """
-    V, mass = settle(blocks, V, m, _PASSES)
+    V, mass = settle(blocks, V, _PASSES, _SETTLED, "fcm", m)
     yield V
     while len(V) > last:
         thresholds = fusion_thresholds(mass, V)
@@ -145,7 +134,7 @@ def fusion_path(blocks: Blocks, V: Array, m: float, last: int, careful: int, tre
         groups[second] = first
         V, mass = merged(V, mass, groups), np.bincount(groups, mass).astype(np.float64)
         if len(V) <= careful:
-            V, mass = settle(blocks, V, m, _PASSES)
+            V, mass = settle(blocks, V, _PASSES, _SETTLED, "fcm", m)
         yield V
 
 
@@ -522,7 +511,7 @@ class CAFHFCM(InductiveSoftClusterer):
         weight = float(self.fusion_weight or 0.0) * float(blocks.frame.scale)
         reach = self.fuse_tol * math.sqrt(blocks.mean_variance * blocks.d)
         while True:
-            V, mass = settle(blocks, V, self.m_, _ALONE)
+            V, mass = settle(blocks, V, _ALONE, _SETTLED, "fcm", self.m_)
             if weight == 0:
                 return V
             shrunken = fused_centers(mass, V, weight)

@@ -35,7 +35,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse, new_centers, objective_change
 from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
 from ..engine.initialisation import starting_centers
-from ..evidential.simplex import project_rows
+from ..engine.simplex import project_rows
 from ..kernels import EMPTY, CenterStatistics
 
 _NEIGHBORS = 10
@@ -367,9 +367,7 @@ class RPFKM(AlternatingClusterer):
         spread = float(np.sqrt(blocks.mean_variance * blocks.n_features)) or 1.0
         nearest = max(nearest, _NEAR * spread)  # 0 where every row is on a prototype
         gamma = (
-            (gap / 2 or spread)
-            if self.fuzziness_weight == "auto"
-            else float(self.fuzziness_weight) * unit(blocks.frame)
+            (gap / 2 or spread) if self.fuzziness_weight == "auto" else float(self.fuzziness_weight) * blocks.frame.unit
         )
         beta = float(self.reconstruction_weight) / (2 * nearest)
         return Terms(min(max(gamma, _LEAST), _MOST), min(beta, _MOST), _NEAR * nearest)
@@ -428,7 +426,7 @@ class RPFKM(AlternatingClusterer):
         return U
 
     def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        return float(objective) / unit(frame)
+        return float(objective) / frame.unit
 
     def _place(self, state: Projected) -> Array:
         return state.centers
@@ -442,20 +440,15 @@ class RPFKM(AlternatingClusterer):
             shift = frame.shift
         self.centers_ = frame.to_input(state.centers).astype(blocks.dtype)
         self.components_ = W.astype(blocks.dtype)
-        self.embedding_centers_ = (state.prototypes / unit(frame)).astype(blocks.dtype)
+        self.embedding_centers_ = (state.prototypes / frame.unit).astype(blocks.dtype)
         self.mean_ = shift.astype(blocks.dtype)
-        self.fuzziness_weight_ = self._terms.fuzziness / unit(frame)
-        self.reconstruction_weight_ = self._terms.reconstruction * unit(frame)
+        self.fuzziness_weight_ = self._terms.fuzziness / frame.unit
+        self.reconstruction_weight_ = self._terms.reconstruction * frame.unit
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         remedy = "try a smaller fuzziness_weight, a larger reconstruction_weight or fewer clusters"
         collapsed = collapse("RPFKM", run.state.prototypes, self.memberships_, blocks, remedy)
         return super()._complaints(run, blocks) + collapsed
-
-
-def unit(frame: Frame) -> float:
-    """The scale of a frame that has one for all features."""
-    return float(frame.inner.scale if isinstance(frame, Subspace) else frame.scale)
 
 
 def _directions(A: Array, q: int, blocks: Blocks) -> Array:

@@ -147,7 +147,7 @@ def _vectorized(documents: list[Any], vectorizer: Any, default: Callable[[int], 
         raise ValueError("X must hold at least one document. Got none: Found array with 0 sample(s).")
     if vectorizer is not None:
         missing = [name for name in _METHODS if not hasattr(vectorizer, name)]
-        if missing:
+        if missing or isinstance(vectorizer, type):
             raise TypeError(f"vectorizer must have {', '.join(_METHODS)}. Got {vectorizer!r} instead.")
         fitted = clone(vectorizer)
         return fitted, _not_empty(fitted, documents)

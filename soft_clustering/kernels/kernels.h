@@ -187,9 +187,10 @@ typedef struct {
     void (*digammas)(const double *, int64_t, double *, double *);
     double (*lda_document)(const double *, const double *, int64_t, const double *, int64_t, int64_t, int64_t, double, double *,
                            double *, double *, double *);
-    double (*explain)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double, double *);
+    double (*explain)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double, double *,
+                      double *);
     double (*plsi_document)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double, double *,
-                            double *);
+                            double *, double *);
     void (*fold_in_document)(const double *, const double *, int64_t, double, const double *, int64_t, int64_t, int64_t, double,
                              double *, double *, double *);
     double (*ratio_row)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double *);
@@ -615,10 +616,12 @@ static int64_t document(const job_t *job, int64_t row, int64_t *word, double *x,
     return words;
 }
 
-/* Memory of one document: its words, counts and topic rows, and six vectors. Where there is none, the result is NaN. */
+/* Memory of one document: its words, counts, probabilities and topic rows, and six vectors. Where there is none, the result
+   is NaN. */
 #define DOCUMENT(topics, result)                                                                                       \
     const int64_t wide = (topics)->wide, longest = (topics)->longest;                                                  \
-    double *x = malloc(sizeof(double) * (size_t)(longest * (2 + wide) + 6 * wide) + 64), *B = x + longest;             \
+    double *x = malloc(sizeof(double) * (size_t)(longest * (3 + wide) + 6 * wide) + 64), *chance = x + longest;        \
+    double *B = chance + longest;                                                                                      \
     double *one = B + longest * wide, *psi = one + wide, *A = psi + wide, *acc = A + wide, *log_gamma = acc + wide;    \
     int64_t *word = (int64_t *)(log_gamma + 2 * wide);                                                                 \
     if (!x) {                                                                                                          \
@@ -672,7 +675,7 @@ static void lda_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, doubl
         s->digammas(one, wide, psi, log_gamma);
         for (int64_t w = 0; w < words; w++)
             count += x[w];
-        bound = s->explain(A, B, x, word, words, wide, weight, to) + count * (unit - sum_psi[0]);
+        bound = s->explain(A, B, x, word, words, wide, weight, chance, to) + count * (unit - sum_psi[0]);
         bound += prior + sum_log[1] - sum_log[0];
         for (int64_t k = 0; k < K; k++) {
             bound += (topics->prior[k] - one[k]) * (psi[k] - sum_psi[0]) + log_gamma[k];
@@ -696,7 +699,7 @@ static void plsi_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, doub
         const int64_t words = document(job, row, word, x, NULL);
         const double weight = job->x->weight ? job->x->weight[row] : 1;
         memcpy(A, job->given + row * K, sizeof(double) * (size_t)K);
-        *result += weight * steps()->plsi_document(A, job->topics->B, x, word, words, wide, weight, one, result + 1);
+        *result += weight * steps()->plsi_document(A, job->topics->B, x, word, words, wide, weight, chance, one, result + 1);
         memcpy(job->row_out + row * K, one, sizeof(double) * (size_t)K);
     }
     free(x);
@@ -716,7 +719,7 @@ static void fold_in_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, d
             one[k] = k < K && words ? 1.0 / (double)K : 0;
         s->fold_in_document(B, x, words, topics->beta, topics->prior, K, wide, topics->max_iter, topics->tol, one, A, acc);
         put(job, row, one, 1);
-        *result += (job->x->weight ? job->x->weight[row] : 1) * s->explain(one, B, x, word, words, wide, 1, NULL);
+        *result += (job->x->weight ? job->x->weight[row] : 1) * s->explain(one, B, x, word, words, wide, 1, chance, NULL);
     }
     free(x);
 }

@@ -129,19 +129,30 @@ static TARGET void NAME(shares)(const double *A, const double *B, const double *
     }
 }
 
-/* The logarithms of the words' probabilities A . B_w in units exp(shift), weighted by their counts and summed; where
-   `to` is given, weight x_w / (A . B_w) A is added to the statistics of each word. */
-static TARGET double NAME(explain)(const double *A, const double *B, const double *x, const int64_t *word, int64_t words,
-                                   int64_t wide, double weight, double *to)
+/* sum_w x_w log s_w */
+static TARGET double NAME(log_sum)(const double *x, const double *s, int64_t words)
 {
+    VEC sum = ZERO;
     double total = 0;
+    int64_t w = 0;
+    for (; w + LANES <= words; w += LANES)
+        sum += READ(x + w) * LOG(READ(s + w));
+    for (; w < words; w++)
+        total += x[w] * log(s[w]);
+    return total + NAME(across)(sum);
+}
+
+/* The logarithms of the words' probabilities A . B_w in units exp(shift), weighted by their counts and summed; where
+   `to` is given, weight x_w / (A . B_w) A is added to the statistics of each word. Scratch: s (words). */
+static TARGET double NAME(explain)(const double *A, const double *B, const double *x, const int64_t *word, int64_t words,
+                                   int64_t wide, double weight, double *s, double *to)
+{
     for (int64_t w = 0; w < words; w++, B += wide) {
-        const double s = NAME(dot)(A, B, wide) + TINY;
-        total += x[w] * log(s);
+        s[w] = NAME(dot)(A, B, wide) + TINY;
         if (to)
-            NAME(add)(to + word[w] * wide, weight * (x[w] / s), A, wide);
+            NAME(add)(to + word[w] * wide, weight * (x[w] / s[w]), A, wide);
     }
-    return total;
+    return NAME(log_sum)(x, s, words);
 }
 
 /* A = exp(psi(gamma)) in units of its largest entry, whose logarithm is returned: the unit cancels in all but the bound.
@@ -160,15 +171,16 @@ static TARGET double NAME(expectations)(const double *gamma, int64_t K, int64_t 
 }
 
 /* One step of expectation maximisation for a document: T ~ A sum_w x_w B_w / s_w with s_w = A . B_w, and weight x_w / s_w A
-   added to the statistics of each word. Gives sum_w x_w log s_w. */
+   added to the statistics of each word. Gives sum_w x_w log s_w. Scratch: s (words). */
 static TARGET double NAME(plsi_document)(const double *A, const double *B, const double *x, const int64_t *word, int64_t words,
-                                         int64_t wide, double weight, double *T, double *to)
+                                         int64_t wide, double weight, double *s, double *T, double *to)
 {
-    double total = 0, sum = 0;
+    double sum = 0;
     memset(T, 0, sizeof(double) * (size_t)wide);
     for (int64_t w = 0; w < words; w++) {
-        const double *b = B + word[w] * wide, s = NAME(dot)(A, b, wide) + TINY, c = x[w] / s;
-        total += x[w] * log(s);
+        const double *b = B + word[w] * wide;
+        s[w] = NAME(dot)(A, b, wide) + TINY;
+        const double c = x[w] / s[w];
         NAME(add)(T, c, b, wide);
         NAME(add)(to + word[w] * wide, weight * c, A, wide);
     }
@@ -176,7 +188,7 @@ static TARGET double NAME(plsi_document)(const double *A, const double *B, const
         sum += T[k] *= A[k];
     for (int64_t k = 0; k < wide && sum > 0; k++)
         T[k] /= sum;
-    return total;
+    return NAME(log_sum)(x, s, words);
 }
 
 /* gamma of one document, to a mean change of `tol`, from the gamma given. Scratch: psi, A, acc (wide each). */

@@ -22,3 +22,14 @@ def read_corpus(shared_data):
         return read[name]
 
     return load
+
+
+@pytest.fixture
+def planted_groups():
+    """(Counts, group) of 3 x 40 documents of 20 words, from 12 words that each group has to itself."""
+    rng = np.random.default_rng(1)  # SISC splits a group in two in some draws
+    y = np.tile(np.arange(3), 40)
+    X = np.zeros((120, 36))
+    for d, group in enumerate(y):
+        np.add.at(X[d], 12 * group + rng.integers(12, size=20), 1)
+    return X, y

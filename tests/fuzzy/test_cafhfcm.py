@@ -144,8 +144,8 @@ def test_hierarchy_is_a_linkage():
 def test_path_fuses_the_pair_of_smallest_threshold(monkeypatch):
     calls, settle = [], cafhfcm.settle
 
-    def recorded(blocks, V, m, passes):
-        calls.append((V, *settle(blocks, V, m, passes), passes))
+    def recorded(blocks, V, passes, *rest):
+        calls.append((V, *settle(blocks, V, passes, *rest), passes))
         return calls[-1][1:3]
 
     monkeypatch.setattr(cafhfcm, "settle", recorded)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
-from soft_clustering.evidential.simplex import least_squares_on_simplex, project_rows
+from soft_clustering.engine.simplex import least_squares_on_simplex, project_rows
 
 
 def problem(f, n=200, rank=None, seed=0):

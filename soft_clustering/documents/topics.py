@@ -1,0 +1,59 @@
+"""What models of documents as mixtures of topics share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engine.alternating import AlternatingClusterer
+from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from .corpus import DocumentClusterer
+
+
+class TopicModel(DocumentClusterer, AlternatingClusterer):
+    """An alternating method over counts of words, with word probabilities ``topic_word_`` (K, V)."""
+
+    topic_word_: NDArray[Any]
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        return self._documents(X, reset=reset)
+
+    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
+        return make_blocks(X, weight, Frame(np.zeros(X.shape[1]), 1.0))
+
+    def _check_size(self, blocks: Blocks) -> None:
+        """More topics than documents are no fault."""
+
+    def _word_weights(self) -> NDArray[Any]:
+        return self.topic_word_
+
+    def perplexity(self, X: Any, *, sample_weight: Any = None) -> float:
+        """The exponential of minus the score per word; lower is better.
+
+        Parameters
+        ----------
+        X : sequence of str, sequence of lists of str, or array-like or sparse matrix of shape (n_documents, n_words)
+        sample_weight : array-like of shape (n_documents,), default=None
+
+        Returns
+        -------
+        perplexity : float
+        """
+        blocks = self._new_blocks(X, sample_weight)
+        count = count_words(blocks.joined())
+        if count == 0:
+            raise ValueError("X must have at least one known word for a perplexity.")
+        return float(np.exp(-self._objective_on(blocks) / count))
+
+
+def count_words(block: Block) -> float:
+    """How many words a block has, weights counted."""
+    lengths = np.asarray(block.X.sum(axis=1, dtype=np.float64)).ravel()
+    return float(lengths.sum() if block.weight is None else block.weight @ lengths)
+
+
+def weighted_rows(block: Block, rows: Array) -> Array:
+    """Rows (n, K) times the weights of the documents."""
+    return rows if block.weight is None else rows * block.weight[:, None]

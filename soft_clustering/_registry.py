@@ -298,4 +298,12 @@ REGISTRY: tuple[Row, ...] = (
         "Airoldi, Blei, Fienberg, Xing (2008); Gopalan, Blei (2013)",
         "shares of blocks and the links between blocks wanted; not where overlaps are the point",
     ),
+    Row(
+        "CDCGS",
+        "soft_clustering.graphs.cdcgs",
+        "graphs",
+        "deep",
+        "Acharya, Zhang (2020)",
+        "separate communities of small and middle-sized graphs, weighted or not; not where overlaps are the point",
+    ),
 )

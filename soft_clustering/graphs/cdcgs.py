@@ -226,14 +226,14 @@ class CDCGS(GraphClusterer):
             )
         return self
 
-    def _runs(self, torch: Any, links: Links, generators: list[Any]) -> Iterator[Run]:
+    def _runs(self, torch: Any, links: Links, generators: list[Any]) -> Iterator[Start]:
         """All starts, as many of them side by side as there is room for."""
         size = self.n_draws * self.n_clusters * links.n
         stacked = max(_STACK // size, 1)
         for first in range(0, self.n_init, stacked):
             yield from self._stack(torch, links, generators[first : first + stacked])
 
-    def _stack(self, torch: Any, links: Links, generators: list[Any]) -> list[Run]:
+    def _stack(self, torch: Any, links: Links, generators: list[Any]) -> list[Start]:
         """Starts side by side. Arrays have the axes (starts, communities, nodes), draws after the starts."""
         loss_of = {"identity": identity_loss, "modularity": modularity_loss}[self.objective]
         shape = (len(generators), self.n_clusters, links.n)
@@ -241,8 +241,7 @@ class CDCGS(GraphClusterer):
         adam = Adam(torch, W, self.learning_rate)
         # The draws are most of the work, and single precision is enough for them.
         noise = torch.empty((shape[0], self.n_draws, *shape[1:]), dtype=torch.float32)
-        runs = [Start(None) for _ in generators]
-        running = list(runs)
+        running = runs = [Start(None) for _ in generators]
         for epoch in range(1, self.max_epochs + 1):
             t = self._temperature(epoch)
             for part, generator in zip(noise, generators, strict=True):
@@ -331,6 +330,7 @@ class Links:
                 torch.from_numpy(A.data),
                 A.shape,
                 device=device,
+                check_invariants=False,
             )
         self.n, self.device = A.shape[0], device
         self.degrees = torch.from_numpy(np.asarray(A.sum(axis=1)).ravel()).to(device)

@@ -56,8 +56,8 @@ _STACK = 1 << 18  # random numbers at once, which the cache holds; starts are st
 class CDCGS(GraphClusterer):
     """Community detection by Gumbel softmax: communities that are linked inside and not to each other.
 
-    Every node has a free score for every community. Random numbers in the place of the scores of a network, less and
-    less of them, lead the search out of poor optima.
+    Every node has a free score for every community. Random numbers added to the scores, which count less and less,
+    lead the search out of poor optima.
 
     Parameters
     ----------
@@ -120,9 +120,9 @@ class CDCGS(GraphClusterer):
     of the nodes that they are linked to, are ours. Draws as in [2]_; the authors average 500 of them. Weights are used.
 
     Memberships are nearly hard, mostly above 0.98; the longer the run the more so, since no finite logits minimise the
-    loss. Single starts often end in poor optima: several are needed. An epoch
-    costs O(nnz K + n K n_draws) time; memory is O(nnz + n K n_draws). On the CPU the result depends on the seed only,
-    not on the number of threads; torch's own generators and settings are left alone.
+    loss. Single starts often end in poor optima: several are needed, and more than the default where the fits of
+    different seeds differ. An epoch costs O(nnz K + n K n_draws) time; memory is O(nnz + n K n_draws). On the CPU the
+    result depends on the seed only, not on the number of threads; torch's own generators and settings are left alone.
 
     References
     ----------
@@ -205,7 +205,7 @@ class CDCGS(GraphClusterer):
         generators = [make_generator(torch, rng) for _ in range(self.n_init)]
         if A.nnz == 0:
             self.logits_ = np.ones((n, K), dtype=A.dtype)
-            self.interaction_matrix_ = np.zeros((K, K), dtype=A.dtype)
+            self.interaction_matrix_ = np.zeros((K, K))
             without_links(self, np.full((n, K), 1 / K, dtype=A.dtype))
             return self
         with single_threaded_blas(), reproducible(torch), torch.no_grad():
@@ -214,7 +214,7 @@ class CDCGS(GraphClusterer):
             run = best_of_starts(self, lambda: next(runs))
             memberships = torch.softmax(run.state, 0).T.cpu().numpy()
         self.logits_ = run.state.T.cpu().numpy().astype(A.dtype)
-        self.interaction_matrix_ = (memberships.T @ (A @ memberships)).astype(A.dtype)
+        self.interaction_matrix_ = memberships.T @ (A @ memberships)  # in double precision: sums may be large
         self._set_memberships(memberships.astype(A.dtype))
         members = len(np.unique(self.labels_[np.diff(A.indptr) > 0]))
         if members < K:

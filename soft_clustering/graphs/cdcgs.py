@@ -46,7 +46,7 @@ from .network import GraphClusterer, best_of_starts, neighbour_means, without_li
 _STEPS = ((0, 1), (1 / 8, 0.625), (1 / 6, 0.5), (1 / 4, 0.375), (1 / 3, 0.25), (1 / 2, 0.125), (2 / 3, 0.0625))
 _LAST = (5 / 6, 0.025)
 _MOMENTS, _EPS = (0.5, 0.999), 1e-8  # of Adam
-_EVERY = 25  # epochs, after which the loss without noise is looked at
+_LOOKS = 24  # at the loss without noise in a start
 _STILL = 3  # times that it must not change
 _EMPTY = 1e-12  # added to the parts of the weight of all links that the communities have
 _LEAST, _MOST = 1e-10, 1 - 1e-7  # of uniform numbers, whose Gumbel numbers are finite then
@@ -80,8 +80,8 @@ class CDCGS(GraphClusterer):
         Epochs per start; the steps of the temperature are spread over them.
     tol : float or None, default=1e-6
         Converged when, at the last temperature, the communities have settled: with every node wholly in that of its
-        largest membership, the loss changes by at most this part of itself, three times from one look to the next, 25
-        epochs later. None runs all epochs.
+        largest membership, the loss changes by at most this part of itself, three times from one look to the next, a
+        24th of the epochs later. None runs all epochs.
     device : str, default='cpu'
         Device of torch: 'cpu', 'cuda', 'auto' (a GPU where there is one) or any other name of torch.
     random_state : int, RandomState or None, default=None
@@ -103,7 +103,7 @@ class CDCGS(GraphClusterer):
     objective_ : float
         The loss of ``memberships_``, minimised.
     objective_history_ : ndarray
-        The loss without noise every 25 epochs, and at the end.
+        The loss without noise after every 24th part of the epochs, and at the end.
     n_iter_ : int
         Epochs of the best start.
     converged_ : bool
@@ -250,7 +250,7 @@ class CDCGS(GraphClusterer):
             C = draws.mean(1).double()
             dC = loss_of(torch, links, C)[1]
             adam.step(softmax_gradient(torch, draws, C, dC, t))
-            if epoch % _EVERY and epoch < self.max_epochs:
+            if epoch % self._pace and epoch < self.max_epochs:
                 continue
             soft, settled = (
                 loss_of(torch, links, memberships)[0].tolist()
@@ -266,6 +266,11 @@ class CDCGS(GraphClusterer):
                 W, noise = W[going], noise[going]
                 adam.keep(W, going)
         return runs
+
+    @property
+    def _pace(self) -> int:
+        """Epochs from one look at the loss to the next."""
+        return max(self.max_epochs // _LOOKS, 1)
 
     def _temperature(self, epoch: int) -> float:
         """That of an epoch, counted from 1."""
@@ -283,7 +288,7 @@ class CDCGS(GraphClusterer):
         last = run.settled[-_STILL - 1 :]
         changes = [objective_change(None, None, last[: i + 1]) for i in range(1, len(last))]
         run.residual = max(changes, default=np.inf)
-        cold = epoch - 1 >= _LAST[0] * self.max_epochs
+        cold = epoch - _STILL * self._pace >= _LAST[0] * self.max_epochs
         run.converged = cold and self.tol is not None and len(changes) == _STILL and run.residual <= self.tol
         if self.verbose > 1:
             print(f"CDCGS epoch {epoch}: objective {loss:.8g}, change {run.residual:.3g}")

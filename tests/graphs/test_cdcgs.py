@@ -172,7 +172,7 @@ def test_karate(torch):
     shares = np.exp(model.logits_)
     np.testing.assert_allclose(U, shares / shares.sum(axis=1, keepdims=True), rtol=1e-12)
     assert U.max(axis=1).mean() > 0.98
-    assert model.converged_ and 500 < model.n_iter_ <= 600
+    assert model.converged_ and model.n_iter_ in (575, 600)
     assert len(model.objective_history_) == model.n_iter_ // 25
 
 
@@ -409,10 +409,12 @@ def test_extreme_settings(torch, settings):
 
 def test_convergence(torch):
     with pytest.warns(
-        ConvergenceWarning, match=r"CDCGS did not converge in max_epochs=60 epochs .* Increase max_epochs"
+        ConvergenceWarning, match=r"CDCGS did not converge in max_epochs=3 epochs .* Increase max_epochs"
     ):
-        model = CDCGS(2, **QUICK | {"tol": 1e-6}).fit(KARATE.adjacency)
-    assert not model.converged_ and model.n_iter_ == 60
+        model = CDCGS(2, **QUICK | {"tol": 1e-6, "max_epochs": 3}).fit(KARATE.adjacency)
+    assert not model.converged_ and model.n_iter_ == 3
+    model = CDCGS(2, **QUICK | {"tol": 0.0}).fit(KARATE.adjacency)
+    assert model.converged_ and 56 <= model.n_iter_ <= 60  # three looks, two epochs apart, from epoch 50 on
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not CDCGS(2, **QUICK).fit(KARATE.adjacency).converged_
@@ -435,7 +437,7 @@ def test_verbose(torch, capsys):
     assert len(lines) == 2
     assert lines[0].startswith("CDCGS start 1/2: objective ") and lines[0].endswith("60 epochs, not converged")
     CDCGS(2, **QUICK, verbose=2).fit(KARATE.adjacency)
-    assert len(capsys.readouterr().out.splitlines()) == 2 + 2 * 3
+    assert len(capsys.readouterr().out.splitlines()) == 2 + 2 * 30
 
 
 def test_pickle_needs_no_torch(torch, monkeypatch):

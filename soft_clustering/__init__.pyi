@@ -31,6 +31,7 @@ from .fuzzy.rpfkm import RPFKM as RPFKM
 from .fuzzy.sfcmep import SFCMEP as SFCMEP
 from .graphs.bayesian_nmf import BayesianNMF as BayesianNMF
 from .graphs.bigclam import BIGCLAM as BIGCLAM
+from .graphs.cdcgs import CDCGS as CDCGS
 from .graphs.mmsb import MMSB as MMSB
 from .images.afcm_adaptive import AFCMAdaptive as AFCMAdaptive
 from .images.skfcm import SKFCM as SKFCM

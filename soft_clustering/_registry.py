@@ -330,4 +330,12 @@ REGISTRY: tuple[Row, ...] = (
         "Hofmann (1999, 2001)",
         "texts that mix several topics, by maximum likelihood; tempered for short texts; not for streams of documents",
     ),
+    Row(
+        "CDCGS",
+        "soft_clustering.graphs.cdcgs",
+        "graphs",
+        "deep",
+        "Acharya, Zhang (2020)",
+        "separate communities of small and middle-sized graphs, weighted or not; not where overlaps are the point",
+    ),
 )

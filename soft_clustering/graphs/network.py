@@ -107,22 +107,24 @@ def iterate(
 def best_of_starts(model: Any, start: Callable[[], Run]) -> Run:
     """The best of ``n_init`` runs, one where the start is given; its history becomes the model's."""
     n_init = model.n_init if isinstance(getattr(model, "init", "random"), str) else 1
+    limit, unit = ("max_epochs", "epochs") if hasattr(model, "max_epochs") else ("max_iter", "passes")
     runs = []
     for i in range(n_init):
         runs.append(start())
         if model.verbose:
             ending = "converged" if runs[-1].converged else "not converged"
-            shown = f"objective {runs[-1].history[-1]:.8g}, {runs[-1].n_iter} passes, {ending}"
+            shown = f"objective {runs[-1].history[-1]:.8g}, {runs[-1].n_iter} {unit}, {ending}"
             print(f"{type(model).__name__} start {i + 1}/{n_init}: {shown}")
     run = best_run(runs, model._objective_sense)
     assert run is not None
     model.objective_history_ = np.array(run.history)
     model.objective_ = float(run.history[-1])
     model.n_iter_, model.converged_ = run.n_iter, run.converged
-    if not run.converged and model.max_iter > 1:
+    most = getattr(model, limit)
+    if not run.converged and most > 1 and model.tol is not None:
         warnings.warn(
-            f"{type(model).__name__} did not converge in max_iter={model.max_iter} passes (last change "
-            f"{run.residual:.2g}, tol={model.tol:.2g}). Increase max_iter or tol.",
+            f"{type(model).__name__} did not converge in {limit}={most} {unit} (last change {run.residual:.2g}, "
+            f"tol={model.tol:.2g}). Increase {limit} or tol.",
             ConvergenceWarning,
             stacklevel=3,
         )

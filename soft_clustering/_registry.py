@@ -298,4 +298,20 @@ REGISTRY: tuple[Row, ...] = (
         "Airoldi, Blei, Fienberg, Xing (2008); Gopalan, Blei (2013)",
         "shares of blocks and the links between blocks wanted; not where overlaps are the point",
     ),
+    Row(
+        "NOCD",
+        "soft_clustering.graphs.nocd",
+        "graphs",
+        "deep",
+        "Shchur, Guennemann (2019)",
+        "overlapping communities of sparse graphs, with or without attributes of the nodes; not for weighted graphs",
+    ),
+    Row(
+        "DMoN",
+        "soft_clustering.graphs.dmon",
+        "graphs",
+        "deep",
+        "Tsitsulin, Palowitch, Perozzi, Mueller (2023)",
+        "communities of similar size and high modularity, features of the nodes to use; not for overlapping ones",
+    ),
 )

@@ -225,10 +225,12 @@ class SparseMatrix:
         return self._torch.from_numpy(M.indptr).to(device), self._torch.from_numpy(M.indices).to(device)
 
     def _filled(self, values: Any) -> Any:
-        return self._torch.sparse_csr_tensor(*self._pattern, values, size=self.shape)
+        return self._torch.sparse_csr_tensor(*self._pattern, values, size=self.shape, check_invariants=False)
 
     def _turned(self, values: Any) -> Any:
-        return self._torch.sparse_csr_tensor(*self._turned_pattern, values[self._order], size=self.shape[::-1])
+        return self._torch.sparse_csr_tensor(
+            *self._turned_pattern, values[self._order], size=self.shape[::-1], check_invariants=False
+        )
 
     def __matmul__(self, W: Any) -> Any:
         return _sparse_product(self._torch).apply(W, self._matrix, self._transpose)

@@ -120,7 +120,9 @@ class AffiliationLoss:
             push = on_others / self.n_others
             loss = loss + push * ((total.square().sum() - F.square().sum()) / 2 - dots.sum())
             pull = pull - push
-        gradient = torch.sparse_csr_tensor(*self._pattern, pull[self._number], size=self._shape) @ F
+        gradient = (
+            torch.sparse_csr_tensor(*self._pattern, pull[self._number], size=self._shape, check_invariants=False) @ F
+        )
         if self.n_others:
             gradient += push * (total - F)
         return loss, gradient
@@ -147,7 +149,8 @@ class AffiliationLoss:
         torch, n = self._torch, self._shape[0]
         found, missing = [], size
         while missing > 0:
-            u, v = torch.randint(n, (2, 2 * size), generator=generator, device="cpu")
+            tried = int(1.05 * missing * n * n / (2 * self.n_others)) + 10
+            u, v = torch.randint(n, (2, tried), generator=generator, device="cpu")
             keys = u * n + v
             place = torch.searchsorted(self._keys, keys).clamp_(max=len(self._keys) - 1)
             other = (u != v) & (self._keys[place] != keys)

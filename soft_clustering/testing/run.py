@@ -26,6 +26,8 @@ PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba")
 EXACT = 1e-9  # two ways to the same number
 # Small networks that learn for a moment: the checks fit often, and a network need not be a good one to be right.
 QUICK: dict[str, Any] = {"hidden_layer_sizes": (16,), "pretrain_epochs": 5, "max_epochs": 5}
+# Where an epoch is a single step, as on graphs.
+QUICK_STEPS: dict[str, Any] = QUICK | {"max_epochs": 20, "learning_rate": 0.02}
 
 
 def rule(function: Check) -> Check:
@@ -80,7 +82,7 @@ def ready(estimator: BaseSoftClusterer, **parameters: Any) -> Any:
 
 
 def quick(estimator: BaseSoftClusterer) -> Any:
-    """A clone with the settings of ``QUICK``, where it has these parameters, for suites that fit very often.
+    """A clone with the settings of ``QUICK`` or ``QUICK_STEPS``, where it has these parameters, for frequent fits.
 
     Examples
     --------
@@ -90,7 +92,8 @@ def quick(estimator: BaseSoftClusterer) -> Any:
     >>> quick(FCM())
     FCM()
     """
-    return clone(estimator).set_params(**{k: v for k, v in QUICK.items() if has_parameter(estimator, k)})
+    settings = QUICK_STEPS if estimator.modality == "graph" else QUICK
+    return clone(estimator).set_params(**{k: v for k, v in settings.items() if has_parameter(estimator, k)})
 
 
 @contextlib.contextmanager

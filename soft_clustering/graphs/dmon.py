@@ -346,7 +346,7 @@ class DMoN(NodeNetwork):
         if K > 1 and float(self.memberships_.max()) - 1 / K < 1e-3:
             yield f"DMoN collapsed: all memberships are 1/{K}; use more epochs or fewer clusters"
         elif found < K:
-            yield f"DMoN found {found} communities, n_clusters={K} were asked for: use more epochs or fewer clusters"
+            yield f"DMoN found only {found} of n_clusters={K} communities; use more epochs or fewer clusters"
         if not self.converged_ and self.tol is not None and self.max_epochs > 1:
             yield (
                 f"DMoN did not converge in max_epochs={self.max_epochs} epochs with tol={self.tol:.2g}. Increase "

@@ -61,7 +61,7 @@ from .message_passing import (
 )
 from .network import Array, without_links
 
-_CHUNK = 1 << 16  # links looked at together
+_CHUNK = 1 << 12  # pairs looked at together, few enough for the cache
 _FEW = 0.05  # share of pairs without a link below which they are not drawn
 _NORM = 1e-5  # added to variances
 _MANY_COLUMNS = 100  # of sparse attributes, above which they are taken for counts of words
@@ -98,20 +98,14 @@ class AffiliationLoss:
         ).tocsr()
         self._pattern = tuple(torch.from_numpy(part).to(device) for part in (numbers.indptr, numbers.indices))
         self._number = torch.from_numpy(numbers.data).to(device)  # the link of each entry
-        # The sum of a CSR of numbers keeps each entry, 0 too; entries in order make sorted keys.
         rows = np.repeat(np.arange(n), np.diff(numbers.indptr))
-        self._keys = torch.from_numpy(rows * n + np.asarray(numbers.indices, dtype=np.int64))
+        self._keys = torch.from_numpy(rows * n + numbers.indices.astype(np.int64))  # of the entries, ascending
 
     def full(self, F: Any) -> tuple[Any, Any]:
         """Loss and gradient over all pairs."""
         torch = self._torch
-        dots = torch.cat(
-            [
-                (F.index_select(0, u) * F.index_select(0, v)).sum(dim=1)
-                for u, v in zip(self._first.split(_CHUNK), self._second.split(_CHUNK), strict=True)
-            ]
-        )
         on_links, on_others = self._weights
+        dots = self._dots(F, self._first, self._second)
         x = self.rate + dots
         loss = -on_links * torch.log(-torch.expm1(-x)).mean()
         pull = (-on_links / len(dots)) / torch.expm1(x)
@@ -120,9 +114,8 @@ class AffiliationLoss:
             push = on_others / self.n_others
             loss = loss + push * ((total.square().sum() - F.square().sum()) / 2 - dots.sum())
             pull = pull - push
-        gradient = (
-            torch.sparse_csr_tensor(*self._pattern, pull[self._number], size=self._shape, check_invariants=False) @ F
-        )
+        values = pull[self._number]
+        gradient = torch.sparse_csr_tensor(*self._pattern, values, size=self._shape, check_invariants=False) @ F
         if self.n_others:
             gradient += push * (total - F)
         return loss, gradient
@@ -133,16 +126,19 @@ class AffiliationLoss:
         on_links, on_others = self._weights
         link = torch.randint(len(self._first), (size,), generator=generator, device="cpu").to(F.device)
         others = self._draw_others(size, generator).to(F.device)
-        ends = (self._first[link], self._second[link]), (others[0], others[1])
-        rows = [(F.index_select(0, u), F.index_select(0, v)) for u, v in ends]
-        x = self.rate + (rows[0][0] * rows[0][1]).sum(dim=1)
-        loss = -on_links * torch.log(-torch.expm1(-x)).mean() + on_others * (rows[1][0] * rows[1][1]).sum() / size
-        pulls = (-on_links / size) / torch.expm1(x), torch.full_like(x, on_others / size)
-        gradient = torch.zeros_like(F)
-        for (u, v), (at_u, at_v), pull in zip(ends, rows, pulls, strict=True):
-            gradient.index_add_(0, u, pull[:, None] * at_v)
-            gradient.index_add_(0, v, pull[:, None] * at_u)
-        return loss, gradient
+        u, v = torch.cat([torch.stack([self._first[link], self._second[link]]), others], dim=1)
+        dots = self._dots(F, u, v)
+        x = self.rate + dots[:size]
+        loss = -on_links * torch.log(-torch.expm1(-x)).mean() + on_others * dots[size:].mean()
+        pull = torch.cat([-on_links / torch.expm1(x), torch.full_like(x, on_others)]) / size
+        both = torch.stack([torch.cat([u, v]), torch.cat([v, u])])
+        matrix = torch.sparse_coo_tensor(both, pull.repeat(2), size=self._shape, check_invariants=False)
+        return loss, matrix @ F
+
+    def _dots(self, F: Any, u: Any, v: Any) -> Any:
+        """F_u . F_v for pairs of nodes."""
+        chunks = zip(u.split(_CHUNK), v.split(_CHUNK), strict=True)
+        return self._torch.cat([(F.index_select(0, a) * F.index_select(0, b)).sum(dim=1) for a, b in chunks])
 
     def _draw_others(self, size: int, generator: Any) -> Any:
         """Pairs (2, size) of different nodes without a link, uniformly."""
@@ -432,7 +428,7 @@ class NOCD(NodeNetwork):
         if not found:
             yield "NOCD collapsed: all affiliations are 0; use a smaller learning_rate or weight_decay, or more epochs"
         elif found < self.n_clusters:
-            yield f"NOCD found {found} communities with members, n_clusters={self.n_clusters} were asked for: use fewer"
+            yield f"NOCD found only {found} of n_clusters={self.n_clusters} communities; use fewer"
         if not self.converged_ and self.n_iter_no_change is not None and self.max_epochs > 1:
             yield (
                 f"NOCD did not converge in max_epochs={self.max_epochs} epochs: the loss was least in epoch "

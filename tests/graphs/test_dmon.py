@@ -186,13 +186,14 @@ def test_new_nodes():
     np.testing.assert_array_equal(model.predict_proba(np.zeros((1, 160))), [[0.25] * 4])
 
 
-def test_large_collapse_weight_makes_equal_sizes():
-    A, _ = planted([60, 12], 0.9, 0.0)
-    spreads = [
-        collapse(DMoN(2, collapse_weight=weight, random_state=0, **QUICK).fit(A).memberships_) for weight in (0.0, 50.0)
+def test_collapse_weight_makes_equal_sizes():
+    A, y = planted([40, 12], 0.5, 0.02)
+    models = [
+        DMoN(2, collapse_weight=weight, random_state=0, **QUICK | {"max_epochs": 100}).fit(A) for weight in (0.0, 1.0)
     ]
-    assert spreads[1] < 0.01
-    assert spreads[0] > 0.15
+    assert adjusted_rand_score(y, models[0].labels_) == 1
+    assert collapse(models[0].memberships_) > 0.1
+    assert collapse(models[1].memberships_) < 0.01
 
 
 # Hostile graphs, torch's own state ------------------------------------------------------------------------------------
@@ -235,7 +236,7 @@ def test_one_cluster_and_complete_graph():
 
 
 def test_fewer_communities_than_asked_for():
-    with pytest.warns(ConvergenceWarning, match="n_clusters=20 were asked for"):
+    with pytest.warns(ConvergenceWarning, match="only [0-9]+ of n_clusters=20 communities"):
         DMoN(20, random_state=0, **QUICK | {"max_epochs": 100}).fit(KARATE)
 
 
@@ -269,7 +270,7 @@ def test_refused():
     model = DMoN(2, random_state=0, **QUICK)
     with pytest.raises(NotFittedError):
         model.predict(KARATE)
-    with pytest.raises(ValueError, match="row for each of the 34 nodes. Got 3"):
+    with pytest.raises(ValueError, match="row for each of the 34 nodes"):
         model.fit(KARATE, node_features=np.ones((3, 2)))
     with pytest.raises(ValueError, match="scale them"):
         model.fit(KARATE, node_features=np.full((34, 2), 1e20))

@@ -23,7 +23,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -52,6 +51,7 @@ from .message_passing import (
     NewRows,
     NodeNetwork,
     SparseMatrix,
+    Training,
     as_matrix,
     dropout,
     normalised_adjacency,
@@ -106,16 +106,6 @@ class ModularityLoss:
         loss = volumes.square().sum() - (C * messages).sum() + factor * sizes.norm() - self._weight
         gradient = 2 * (self._degrees[:, None] * volumes - messages) + factor * sizes / sizes.norm()
         return loss, gradient
-
-
-@dataclass
-class Training:
-    """A network that learns; kept up to date while it does."""
-
-    layers: list[Any] = field(default_factory=list)  # weights, biases and skip weights; those of the softmax last
-    history: list[float] = field(default_factory=list)  # the loss at each evaluation
-    n_epochs: int = 0
-    converged: bool = False
 
 
 class DMoN(NodeNetwork):
@@ -323,22 +313,20 @@ class DMoN(NodeNetwork):
     def _fit(self, torch: Any, A: Any, H: Any, sizes: list[int], device: Any, rng: np.random.RandomState) -> None:
         """Learn from a graph with links, best of ``n_init`` starts."""
         Ah = normalised_adjacency(A)
-        best: Training | None = None
+        runs: list[Training] = []
         try:
             for i in range(self.n_init):
-                training = Training()
-                try:
-                    self._learn(torch, training, A, Ah, H, sizes, device, make_generator(torch, rng))
-                finally:  # an interrupted fit keeps what it has learnt
-                    if training.history and (best is None or training.history[-1] < best.history[-1]):
-                        best = training
+                runs.append(Training())
+                self._learn(torch, runs[-1], A, Ah, H, sizes, device, make_generator(torch, rng))
                 if self.verbose:
-                    ending = "converged" if training.converged else "not converged"
-                    shown = f"objective {training.history[-1]:.8g}, {training.n_epochs} epochs, {ending}"
+                    ending = "converged" if runs[-1].converged else "not converged"
+                    shown = f"objective {runs[-1].history[-1]:.8g}, {runs[-1].n_epochs} epochs, {ending}"
                     print(f"DMoN start {i + 1}/{self.n_init}: {shown}")
-        finally:
-            if best is not None:
-                self._finish(best, A, Ah, H)
+        except KeyboardInterrupt:
+            if runs[0].history:
+                self._finish(runs, A, Ah, H)
+            raise
+        self._finish(runs, A, Ah, H)
 
     def _complaints(self) -> Iterator[str]:
         K = self.n_clusters
@@ -360,14 +348,12 @@ class DMoN(NodeNetwork):
         seen = as_matrix(torch, H, device)
         loss = ModularityLoss(torch, A, self.collapse_weight, device)
         layers: list[Any] = []
-        for shape in pairwise([H.shape[1], *sizes]):
-            W = torch.nn.init.xavier_uniform_(torch.empty(shape, dtype=torch.float32), generator=generator)
-            layers.append((W, torch.zeros(shape[1]), torch.ones(shape[1])))
-        W = torch.nn.init.orthogonal_(
-            torch.empty((sizes[-1], self.n_clusters), dtype=torch.float32), generator=generator
-        )
-        layers.append((W, torch.zeros(self.n_clusters)))
-        layers = [tuple(part.float().to(device).requires_grad_() for part in layer) for layer in layers]
+        for shape in pairwise([H.shape[1], *sizes, self.n_clusters]):
+            W, b = (torch.zeros(size, dtype=torch.float32, device="cpu") for size in (shape, shape[1]))
+            torch.nn.init.xavier_uniform_(W, generator=generator)
+            layers.append((W, b, torch.ones_like(b)))
+        layers[-1] = torch.nn.init.orthogonal_(W, generator=generator), b
+        layers = [tuple(part.to(device).requires_grad_() for part in layer) for layer in layers]
         optimizer = make_adam(torch, [part for layer in layers for part in layer], self.learning_rate, 0.0, device)
 
         def network(rate: float) -> Any:
@@ -409,8 +395,9 @@ class DMoN(NodeNetwork):
         W, b = self._layers[-1]
         return H, softmax(H @ W + b, axis=1)
 
-    def _finish(self, training: Training, A: Any, Ah: Any, H: Any) -> None:
-        """Store a network, what its nodes send to new ones, and what it says of them."""
+    def _finish(self, runs: list[Training], A: Any, Ah: Any, H: Any) -> None:
+        """Store the best network, what its nodes send to new ones, and what it says of them."""
+        training = min((run for run in runs if run.history), key=lambda run: run.history[-1])
         self._layers, self._degrees = training.layers, np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
         self._products: list[Array] = []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -187,6 +188,21 @@ class NewRows(NamedTuple):
 # Learning -------------------------------------------------------------------------------------------------------------
 
 
+@dataclass
+class Training:
+    """A network that learns; kept up to date while it does."""
+
+    layers: list[Any] = field(default_factory=list)  # the parameters to keep, in double precision
+    history: list[float] = field(default_factory=list)  # the loss at each evaluation
+    n_epochs: int = 0
+    converged: bool = False
+
+
+def csr_tensor(torch: Any, pattern: tuple[Any, Any], values: Any, shape: tuple[int, int]) -> Any:
+    """A CSR matrix of torch where its values are; ``pattern`` are the starts of the rows and the columns."""
+    return torch.sparse_csr_tensor(*pattern, values, size=shape, device=values.device, check_invariants=False)
+
+
 @lru_cache(maxsize=1)
 def _sparse_product(torch: Any) -> Any:
     """The function (W, M, M^T) -> M W of torch with a gradient for W alone."""
@@ -225,12 +241,10 @@ class SparseMatrix:
         return self._torch.from_numpy(M.indptr).to(device), self._torch.from_numpy(M.indices).to(device)
 
     def _filled(self, values: Any) -> Any:
-        return self._torch.sparse_csr_tensor(*self._pattern, values, size=self.shape, check_invariants=False)
+        return csr_tensor(self._torch, self._pattern, values, self.shape)
 
     def _turned(self, values: Any) -> Any:
-        return self._torch.sparse_csr_tensor(
-            *self._turned_pattern, values[self._order], size=self.shape[::-1], check_invariants=False
-        )
+        return csr_tensor(self._torch, self._turned_pattern, values[self._order], self.shape[::-1])
 
     def __matmul__(self, W: Any) -> Any:
         return _sparse_product(self._torch).apply(W, self._matrix, self._transpose)

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -54,7 +53,9 @@ from .message_passing import (
     NodeNetwork,
     Scaling,
     SparseMatrix,
+    Training,
     as_matrix,
+    csr_tensor,
     dropout,
     normalised_adjacency,
     validate_node_features,
@@ -96,7 +97,8 @@ class AffiliationLoss:
         numbers = sparse.coo_array(
             (np.tile(np.arange(links), 2), (np.append(first, second), np.append(second, first))), shape=A.shape
         ).tocsr()
-        self._pattern = tuple(torch.from_numpy(part).to(device) for part in (numbers.indptr, numbers.indices))
+        starts, columns = (torch.from_numpy(part).to(device) for part in (numbers.indptr, numbers.indices))
+        self._pattern = starts, columns
         self._number = torch.from_numpy(numbers.data).to(device)  # the link of each entry
         rows = np.repeat(np.arange(n), np.diff(numbers.indptr))
         self._keys = torch.from_numpy(rows * n + numbers.indices.astype(np.int64))  # of the entries, ascending
@@ -114,8 +116,7 @@ class AffiliationLoss:
             push = on_others / self.n_others
             loss = loss + push * ((total.square().sum() - F.square().sum()) / 2 - dots.sum())
             pull = pull - push
-        values = pull[self._number]
-        gradient = torch.sparse_csr_tensor(*self._pattern, values, size=self._shape, check_invariants=False) @ F
+        gradient = csr_tensor(torch, self._pattern, pull[self._number], self._shape) @ F
         if self.n_others:
             gradient += push * (total - F)
         return loss, gradient
@@ -131,8 +132,8 @@ class AffiliationLoss:
         x = self.rate + dots[:size]
         loss = -on_links * torch.log(-torch.expm1(-x)).mean() + on_others * dots[size:].mean()
         pull = torch.cat([-on_links / torch.expm1(x), torch.full_like(x, on_others)]) / size
-        both = torch.stack([torch.cat([u, v]), torch.cat([v, u])])
-        matrix = torch.sparse_coo_tensor(both, pull.repeat(2), size=self._shape, check_invariants=False)
+        both, pulls = torch.stack([torch.cat([u, v]), torch.cat([v, u])]), pull.repeat(2)
+        matrix = torch.sparse_coo_tensor(both, pulls, size=self._shape, device=F.device, check_invariants=False)
         return loss, matrix @ F
 
     def _dots(self, F: Any, u: Any, v: Any) -> Any:
@@ -153,17 +154,6 @@ class AffiliationLoss:
             found.append(torch.stack([u[other], v[other]]))
             missing -= found[-1].shape[1]
         return torch.cat(found, dim=1)[:, :size]
-
-
-@dataclass
-class Training:
-    """A network that learns; kept up to date while it does."""
-
-    layers: list[Any] = field(default_factory=list)  # weights and biases of the least loss
-    history: list[float] = field(default_factory=list)  # the loss at each evaluation
-    best_epoch: int = 0
-    n_epochs: int = 0
-    converged: bool = False
 
 
 class NOCD(NodeNetwork):
@@ -417,9 +407,11 @@ class NOCD(NodeNetwork):
             training = Training()
             try:
                 self._learn(torch, training, A, Ah, H, sizes, device, make_generator(torch, rng))
-            finally:  # an interrupted fit keeps the best network so far
+            except KeyboardInterrupt:
                 if training.layers:
                     self._finish(torch, training, A, Ah, H)
+                raise
+            self._finish(torch, training, A, Ah, H)
             if self.memberships_.any():
                 break
 
@@ -442,8 +434,9 @@ class NOCD(NodeNetwork):
         seen = as_matrix(torch, H, device)
         layers = []
         for shape in pairwise([H.shape[1], *sizes, self.n_clusters]):
-            W = torch.nn.init.xavier_uniform_(torch.empty(shape, dtype=torch.float32), generator=generator)
-            layers.append(tuple(part.float().to(device).requires_grad_() for part in (W, torch.zeros(shape[1]))))
+            W, b = (torch.zeros(size, dtype=torch.float32, device="cpu") for size in (shape, shape[1]))
+            torch.nn.init.xavier_uniform_(W, generator=generator)
+            layers.append(tuple(part.to(device).requires_grad_() for part in (W, b)))
         weights, biases = (list(kind) for kind in zip(*layers, strict=True))
         groups = [{"params": weights}, {"params": biases, "weight_decay": 0.0}]
         optimizer = make_adam(torch, groups, self.learning_rate, self.weight_decay, device)
@@ -462,7 +455,6 @@ class NOCD(NodeNetwork):
                 h = torch.relu(spread @ product + b)
             return h
 
-        best, waited = np.inf, 0
         for epoch in range(1, self.max_epochs + 1):
             training.n_epochs = epoch
             F = network(self.dropout)
@@ -478,12 +470,9 @@ class NOCD(NodeNetwork):
             training.history.append(value)
             if self.verbose > 1:
                 print(f"NOCD epoch {epoch}: loss {value:.8g}")
-            if value < best:
-                best, training.best_epoch = value, epoch
+            waited = len(training.history) - 1 - int(np.argmin(training.history))
+            if waited == 0:
                 training.layers = [tuple(part.detach().cpu().double().numpy() for part in layer) for layer in layers]
-                waited = 0
-            else:
-                waited += 1
             if waited == self.n_iter_no_change:
                 training.converged = True
                 return
@@ -520,7 +509,8 @@ class NOCD(NodeNetwork):
         loss, _ = AffiliationLoss(torch, A, self.balance_loss, "cpu").full(torch.from_numpy(F))
         self.objective_ = float(loss)
         self.objective_history_ = np.array([*training.history, self.objective_])
-        self.best_epoch_, self.n_iter_, self.converged_ = training.best_epoch, training.n_epochs, training.converged
+        self.n_iter_, self.converged_ = training.n_epochs, training.converged
+        self.best_epoch_ = min((int(np.argmin(training.history)) + 1) * self.eval_every, self.n_iter_)
         memberships = np.zeros((self.n_features_in_, self.n_clusters), dtype=A.dtype)
         memberships[self._linked] = F
         self._set_memberships(memberships)

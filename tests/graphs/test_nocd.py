@@ -367,7 +367,7 @@ def test_refused():
         ({"n_clusters": 35}, "n_samples=34 should be >= n_clusters=35"),
     ]:
         with pytest.raises(ValueError, match=message):
-            NOCD(**QUICK | {"weight_decay": 0.0, "random_state": 0} | settings).fit(KARATE)
+            NOCD(**QUICK | {"n_clusters": 3, "weight_decay": 0.0, "random_state": 0} | settings).fit(KARATE)
     model = NOCD(2, random_state=0, **QUICK)
     with pytest.raises(NotFittedError):
         model.predict(KARATE)

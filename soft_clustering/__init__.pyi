@@ -32,7 +32,9 @@ from .fuzzy.sfcmep import SFCMEP as SFCMEP
 from .graphs.bayesian_nmf import BayesianNMF as BayesianNMF
 from .graphs.bigclam import BIGCLAM as BIGCLAM
 from .graphs.cdcgs import CDCGS as CDCGS
+from .graphs.dmon import DMoN as DMoN
 from .graphs.mmsb import MMSB as MMSB
+from .graphs.nocd import NOCD as NOCD
 from .images.afcm_adaptive import AFCMAdaptive as AFCMAdaptive
 from .images.skfcm import SKFCM as SKFCM
 from .kernelized.kfccl import KFCCL as KFCCL

@@ -338,4 +338,20 @@ REGISTRY: tuple[Row, ...] = (
         "Acharya, Zhang (2020)",
         "separate communities of small and middle-sized graphs, weighted or not; not where overlaps are the point",
     ),
+    Row(
+        "NOCD",
+        "soft_clustering.graphs.nocd",
+        "graphs",
+        "deep",
+        "Shchur, Guennemann (2019)",
+        "overlapping communities of sparse graphs, with or without attributes of the nodes; not for weighted graphs",
+    ),
+    Row(
+        "DMoN",
+        "soft_clustering.graphs.dmon",
+        "graphs",
+        "deep",
+        "Tsitsulin, Palowitch, Perozzi, Mueller (2023)",
+        "communities of similar size and high modularity, features of the nodes to use; not for overlapping ones",
+    ),
 )

@@ -29,7 +29,7 @@ from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, Run
 from ..inputs.features import validate_matrix
 from ..kernels.graphs import affiliation_likelihood, affiliation_rows, affiliation_sweep, padded
-from .network import Array, GraphClusterer, best_of_starts, iterate, neighbour_means, without_links
+from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, neighbour_means, without_links
 
 _MOST = 1000.0  # the largest affiliation
 _PREDICTION_STEPS = 50
@@ -191,10 +191,17 @@ class BIGCLAM(GraphClusterer):
             F[np.diff(A.indptr) == 0] = 0
             return iterate(self, (F, F.sum(axis=0)), sweep)
 
-        run = best_of_starts(self, start)
-        self._affiliations = run.state[0]
-        self._set_memberships(self._affiliations[:, :K].astype(A.dtype))
+        try:
+            run = best_of_starts(self, start)
+        except Interrupted as interrupt:
+            self._finish(interrupt.run.state[0], A.dtype)
+            raise
+        self._finish(run.state[0], A.dtype)
         return self
+
+    def _finish(self, F: Array, dtype: Any) -> None:
+        self._affiliations = F
+        self._set_memberships(F[:, : self.n_clusters].astype(dtype))
 
     def _start(self, A: Any, rng: np.random.RandomState) -> Array:
         n, K = A.shape[0], self.n_clusters

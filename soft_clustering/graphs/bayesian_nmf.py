@@ -89,7 +89,7 @@ class BayesianNMF(GraphClusterer):
         Community of largest strength, -1 where there is none.
     n_clusters_ : int
     n_effective_clusters_ : int
-        Communities that were not shrunk away.
+        Communities that were not shrunk away when the energy came to rest.
     components_ : ndarray of shape (n_clusters, n_nodes)
         H transposed.
     precisions_ : ndarray of shape (n_clusters,)
@@ -243,7 +243,9 @@ class BayesianNMF(GraphClusterer):
             unit = np.ones(A.shape[0]) if kind == "unit" else np.asarray(A.sum(axis=1)).ravel()
             A = sparse.csr_array(A + sparse.diags_array(unit))
         self._unit = float(A.data.max())
-        return A / self._unit
+        V = A / self._unit
+        V.eliminate_zeros()  # what is too small beside the largest entry
+        return V
 
     def _precisions(self, W: Array, H: Array) -> Array:
         size = (np.square(W).sum(axis=0) + np.square(H).sum(axis=0)) / 2

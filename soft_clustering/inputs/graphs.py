@@ -44,13 +44,13 @@ def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Graph:
         )
     A = _without_diagonal(A)
     if (abs(A - A.T) > 0).nnz:
-        warnings.warn("X is not symmetric: the larger of both directions is used", UserWarning, stacklevel=3)
+        warnings.warn("X is not symmetric: the larger of both directions is used", UserWarning, stacklevel=4)
         A = sparse.csr_array(A.maximum(A.T))
         A.sort_indices()
     if binary:
-        A = _binary(A, stacklevel=4)
+        A = _binary(A, stacklevel=5)
     if A.nnz == 0:
-        warnings.warn("X has no link between different nodes", UserWarning, stacklevel=3)
+        warnings.warn("X has no link between different nodes", UserWarning, stacklevel=4)
     estimator.n_features_in_ = A.shape[0]
     estimator.node_names_ = np.arange(A.shape[0]) if names is None else names
     return Graph(A, estimator.node_names_)
@@ -66,7 +66,7 @@ def validate_links(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
             f"X has {A.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
             "features as input: a column for each node of fit."
         )
-    return _binary(A, stacklevel=4) if binary else A
+    return _binary(A, stacklevel=5) if binary else A
 
 
 def _binary(A: Any, stacklevel: int) -> Any:

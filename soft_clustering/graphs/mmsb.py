@@ -252,29 +252,35 @@ class MMSB(GraphClusterer):
         """(phi, near, M, N1, N0, bound) of a pass."""
         gamma, phi, near, B = state
         rest = len(gamma) - 1 - degree
-        E = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
+        E = _expected_logs(gamma)
         most = E.max(axis=1, keepdims=True)
         a = np.exp(E - most)
         ratios, logs = ratio_rows(A, a @ B, a)
-        M, N1 = a * (ratios @ B), B * (a.T @ ratios) / 2
+        N1 = B * (a.T @ ratios) / 2
+        M = ratios @ B
+        M *= a
+        del a, ratios  # as large as the graph
         no_link = np.log1p(-B)
         for _ in range(2):
-            T = phi.sum(axis=0) - phi - near
-            log_phi = log_softmax(E + T @ no_link / np.maximum(rest, 1), axis=1)
+            scores = (phi.sum(axis=0) - phi - near) @ no_link
+            scores /= np.maximum(rest, 1)
+            scores += E
+            log_phi = log_softmax(scores, axis=1)
             phi = np.exp(log_phi)
             near = A @ phi
         N0 = phi.T @ (phi.sum(axis=0) - phi - near) / 2
         N0 = np.maximum((N0 + N0.T) / 2, 0)
-        bound = logs / 2 + float((degree * most).sum()) + float((rest * phi * (E - log_phi)).sum())
+        entropy = np.einsum("ij,ij->i", phi, np.subtract(E, log_phi, out=log_phi))
+        bound = logs / 2 + float((degree * most).sum()) + float(rest[:, 0] @ entropy)
         bound += float((N0 * no_link).sum()) + self._divergence(gamma, E)
         return phi, near, M, N1, N0, bound
 
     def _divergence(self, gamma: Array, E: Array) -> float:
         """Minus the divergence of the shares' posterior from their prior."""
         n, K = gamma.shape
-        prior = n * (gammaln(K * self._alpha) - K * gammaln(self._alpha)) + (self._alpha - 1) * E.sum()
-        posterior = gammaln(gamma.sum(axis=1)).sum() - gammaln(gamma).sum() + ((gamma - 1) * E).sum()
-        return float(prior - posterior)
+        prior = n * (gammaln(K * self._alpha) - K * gammaln(self._alpha))
+        posterior = gammaln(gamma.sum(axis=1)).sum() - gammaln(gamma).sum()
+        return float(prior - posterior + self._alpha * E.sum() - np.einsum("ij,ij->", gamma, E))
 
     def _link_probabilities(self, N1: Array, N0: Array) -> Array:
         """B from the expected numbers of links and of pairs without one."""
@@ -310,7 +316,7 @@ class MMSB(GraphClusterer):
         towards = (phi.sum(axis=0) - A @ phi) @ np.log1p(-B) / np.maximum(rest, 1)
         new = np.ones((A.shape[0], self.n_clusters))
         for _ in range(_PREDICTION_STEPS):
-            E = psi(new) - psi(new.sum(axis=1, keepdims=True))
+            E = _expected_logs(new)
             mine = np.exp(E - E.max(axis=1, keepdims=True))
             M = mine * (ratio_rows(A, mine @ B, a)[0] @ B)
             new = self._alpha + M + rest * softmax(E + towards, axis=1)
@@ -382,6 +388,12 @@ def _draw_nodes(pi: Array, blocks: NDArray[np.intp], rng: np.random.RandomState)
         drawn = blocks == k
         nodes[drawn] = rng.choice(len(pi), int(drawn.sum()), p=pi[:, k] / pi[:, k].sum())
     return nodes
+
+
+def _expected_logs(gamma: Array) -> Array:
+    E: Array = psi(gamma)
+    E -= psi(gamma.sum(axis=1, keepdims=True))
+    return E
 
 
 def _shares(gamma: Array) -> Array:

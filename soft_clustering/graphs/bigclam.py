@@ -98,7 +98,9 @@ class BIGCLAM(GraphClusterer):
     -----
     Follows [1]_; the floor of the link probability and the largest entry of a gradient are those of the authors'
     program, ties among neighbourhoods are ours to break. Weights are not used. A sweep costs O(nnz K) time; memory is
-    O(nnz + n K). The sweeps run on one thread: each node sees what the ones before it became.
+    O(nnz + n K). The sweeps run on one thread: each node sees what the ones before it became. The likelihood creeps
+    towards its maximum, and without end where communities are complete and apart, so that warnings of too few sweeps are
+    common; the cover is settled long before.
 
     New nodes come as rows of links to the nodes of ``fit``, for which their likelihood is maximised.
 
@@ -115,7 +117,7 @@ class BIGCLAM(GraphClusterer):
     >>> from soft_clustering import BIGCLAM
     >>> A = np.zeros((11, 11))
     >>> A[:6, :6] = A[5:, 5:] = 1
-    >>> model = BIGCLAM(n_clusters=2, random_state=0).fit(A)
+    >>> model = BIGCLAM(n_clusters=2, tol=0.02, random_state=0).fit(A)
     >>> model.get_cover().sum(axis=1)
     array([1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1])
     """

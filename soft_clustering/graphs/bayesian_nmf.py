@@ -114,8 +114,8 @@ class BayesianNMF(GraphClusterer):
     Notes
     -----
     Follows [1]_ with the shrinkage of [2]_; the order of the steps, the start from half of the nodes and the degrees on
-    the diagonal are those of the authors' program, the limit of 100 is ours. The matrix is divided by its largest
-    entry. A pass costs O(nnz K) time; memory is O(nnz + n K).
+    the diagonal are those of the authors' program, the limit of 100 and the threshold of 0.2 are ours. The matrix is
+    divided by its largest entry. A pass costs O(nnz K) time; memory is O(nnz + n K).
 
     The number found grows with the diagonal: with degrees it is too large on sparse graphs. ``get_cover`` without a
     threshold compares shares; a threshold is one of strengths. New nodes come as rows of links to the nodes of

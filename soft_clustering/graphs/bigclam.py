@@ -97,10 +97,12 @@ class BIGCLAM(GraphClusterer):
     Notes
     -----
     Follows [1]_; the floor of the link probability and the largest entry of a gradient are those of the authors'
-    program, ties among neighbourhoods are ours to break. Weights are not used. A sweep costs O(nnz K) time; memory is
-    O(nnz + n K). The sweeps run on one thread: each node sees what the ones before it became. The likelihood creeps
-    towards its maximum, and without end where communities are complete and apart, so that warnings of too few sweeps are
-    common; the cover is settled long before.
+    program, the constants of the line search (0.05, 0.3) too, as remembered; ties among neighbourhoods are ours to
+    break. Weights are not used. A sweep costs O(nnz K) time; memory is O(nnz + n K). The sweeps run on one thread: each
+    node sees what the ones before it became.
+
+    The likelihood creeps towards its maximum, and without end where communities are complete and apart: warnings of too
+    few sweeps are common, but the cover hardly changes any more.
 
     New nodes come as rows of links to the nodes of ``fit``, for which their likelihood is maximised.
 

@@ -121,8 +121,8 @@ class MMSB(GraphClusterer):
     -----
     The model is that of [1]_ for undirected graphs. The approximation of the posterior is ours, chosen so that a pass
     looks at links only: it is tighter than the published one for links (joint instead of independent) and, after [2]_,
-    coarser for pairs without one (one distribution per node). So are the threshold and the random start. Weights are not used. A pass costs O(nnz K + n K^2);
-    memory is O(nnz + n K).
+    coarser for pairs without one (one distribution per node). So are the threshold, the random start and the background
+    rate. Weights are not used. A pass costs O(nnz K + n K^2); memory is O(nnz + n K).
 
     As a method for overlapping communities it is behind :class:`BIGCLAM`; an ``alpha`` of 1 or more mixes too much.
     Both starts look for dense blocks: one whose links all go to another block is found from shares given as ``init``.

@@ -31,7 +31,7 @@ from sklearn.preprocessing import minmax_scale
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment, memory
-from soft_clustering.datasets import make_phantom, make_topic_corpus
+from soft_clustering.datasets import make_overlapping_graph, make_phantom, make_topic_corpus
 
 K = 5
 PATIENCE = 10.0  # seconds; a slower fit is not repeated
@@ -110,6 +110,12 @@ def documents() -> Input:
     return {"X": np.array(texts)}, corpus.document_topics.argmax(axis=1)
 
 
+def graph() -> Input:
+    """Five communities of 200 nodes, 20 neighbours inside and 4 by chance."""
+    planted = make_overlapping_graph(1000, K, overlap=0.0, degree=20.0, background_degree=4.0, random_state=0)
+    return {"X": planted.adjacency.toarray()}, planted.cover.argmax(axis=1)
+
+
 class Peer(NamedTuple):
     """How both packages are called: K, the seed and what ``fit`` takes have other names here and there."""
 
@@ -160,6 +166,9 @@ OLDER = {
         our_constructor="FeMIFuzzy(n_clusters=K, random_state=0)",
     ),
     "SoftDBSCANGM": Peer("SoftDBSCANGM()"),
+    "BIGCLAM": Peer("BIGCLAM(n_nodes=1000, n_communities=K)", graph),
+    "BayesianNMF": Peer("BayesianNMF(n_clusters=K)", graph),
+    "MMSB": Peer("MMSB(n_blocks=K, random_state=0)", graph),
     "SCSPA": Peer("SCSPA(n_clusters=K)", partitions, "fit_predict(X)"),
     "SHBGF": Peer("SHBGF(n_clusters=K)", partitions, "fit_predict(X)"),
     "SMCLA": Peer("SMCLA(n_clusters=K)", partitions, "fit_predict(X)"),

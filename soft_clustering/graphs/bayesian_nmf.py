@@ -37,7 +37,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, Run
 from ..kernels.graphs import ratio_rows
-from .network import Array, GraphClusterer, best_of_starts, iterate, without_links
+from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, without_links
 
 _FIRST = 100  # most communities to begin with where their number is to be found
 _EPS = math.sqrt(np.finfo(float).eps)
@@ -89,7 +89,7 @@ class BayesianNMF(GraphClusterer):
         Community of largest strength, -1 where there is none.
     n_clusters_ : int
     n_effective_clusters_ : int
-        Communities that were not shrunk away.
+        Communities that were not shrunk away when the energy came to rest.
     components_ : ndarray of shape (n_clusters, n_nodes)
         H transposed.
     precisions_ : ndarray of shape (n_clusters,)
@@ -102,7 +102,7 @@ class BayesianNMF(GraphClusterer):
     objective_ : float
         The energy U, minimised.
     objective_history_ : ndarray
-        U before each pass, and at the end.
+        U after each pass.
     n_iter_ : int
         Passes of the best start.
     converged_ : bool
@@ -114,8 +114,8 @@ class BayesianNMF(GraphClusterer):
     Notes
     -----
     Follows [1]_ with the shrinkage of [2]_; the order of the steps, the start from half of the nodes and the degrees on
-    the diagonal are those of the authors' program, the limit of 100 is ours. The matrix is divided by its largest
-    entry. A pass costs O(nnz K) time; memory is O(nnz + n K).
+    the diagonal are those of the authors' program, the limit of 100 and the threshold of 0.2 are ours. The matrix is
+    divided by its largest entry. A pass costs O(nnz K) time; memory is O(nnz + n K).
 
     The number found grows with the diagonal: with degrees it is too large on sparse graphs. ``get_cover`` without a
     threshold compares shares; a threshold is one of strengths. New nodes come as rows of links to the nodes of
@@ -200,33 +200,39 @@ class BayesianNMF(GraphClusterer):
         rng = check_random_state(self.random_state)
         K = self.n_clusters or min(-(-len(linked) // 2), _FIRST)
 
-        def step(state: Factors) -> tuple[Factors, float]:
-            W, H, beta = state
-            ratios, fit = ratio_rows(V, H, W)
-            energy = self._energy(V, state, fit)
+        def step(state: tuple[Factors, Array]) -> tuple[tuple[Factors, Array], float]:
+            (W, H, beta), ratios = state
             H = H * ratios / (W.sum(axis=0) + H * beta + _EPS)
             beta = self._precisions(W, H)
             W = W * ratio_rows(V, W, H)[0] / (H.sum(axis=0) + W * beta + _EPS)
-            return Factors(W, H, beta), energy
+            found = Factors(W, H, beta)
+            ratios, fit = ratio_rows(V, H, W)  # for the next pass, and for U
+            return (found, ratios), self._energy(V, found, fit)
 
         def start() -> Run:
             W, H = rng.uniform(size=(2, len(linked), K))
-            run = iterate(self, Factors(W, H, np.ones(K)), step)
-            run.history.append(self._energy(V, run.state, ratio_rows(V, run.state.H, run.state.W)[1]))
-            return run
+            return iterate(self, (Factors(W, H, np.ones(K)), ratio_rows(V, H, W)[0]), step)
 
-        run = best_of_starts(self, start)
-        kept = self._kept(run.state)
+        try:
+            run = best_of_starts(self, start)
+        except Interrupted as interrupt:
+            self._finish(interrupt.run.state[0], linked, A)
+            raise
+        self._finish(run.state[0], linked, A)
+        return self
+
+    def _finish(self, factors: Factors, linked: NDArray[np.intp], A: Any) -> None:
+        """Drop what was shrunk away, and give the nodes without links zeros."""
+        kept = self._kept(factors)
         self.n_effective_clusters_ = int(kept.sum())
         if self.n_clusters is None:
-            found = Factors(*(part[..., kept] for part in run.state))
-        else:
-            found = run.state._replace(W=run.state.W * kept, H=run.state.H * kept)
-        W, H = np.zeros((2, A.shape[0], found.W.shape[1]))
-        W[linked], H[linked] = found.W, found.H
-        self._state = Factors(W, H, found.beta)
+            factors = Factors(*(part[..., kept] for part in factors))
+        W, H = np.zeros((2, A.shape[0], factors.W.shape[1]))
+        W[linked], H[linked] = factors.W, factors.H
+        if self.n_clusters is not None:
+            W, H = W * kept, H * kept
+        self._state = Factors(W, H, factors.beta)
         self._set_memberships(self._store(W.astype(A.dtype), A.dtype))
-        return self
 
     def _target(self, A: Any) -> Any:
         """The matrix to factorise: the links and a diagonal, largest entry 1."""
@@ -237,7 +243,9 @@ class BayesianNMF(GraphClusterer):
             unit = np.ones(A.shape[0]) if kind == "unit" else np.asarray(A.sum(axis=1)).ravel()
             A = sparse.csr_array(A + sparse.diags_array(unit))
         self._unit = float(A.data.max())
-        return A / self._unit
+        V = A / self._unit
+        V.eliminate_zeros()  # what is too small beside the largest entry
+        return V
 
     def _precisions(self, W: Array, H: Array) -> Array:
         size = (np.square(W).sum(axis=0) + np.square(H).sum(axis=0)) / 2
@@ -259,7 +267,7 @@ class BayesianNMF(GraphClusterer):
         if self.n_clusters is None:
             kept &= np.bincount(np.where(kept, state.W, -1).argmax(axis=1), minlength=len(kept)) > 0
         if not kept.any():
-            warnings.warn("All communities were shrunk away: the strongest is kept", UserWarning, stacklevel=3)
+            warnings.warn("All communities were shrunk away: the strongest is kept", UserWarning, stacklevel=4)
             kept[np.argmax(W * H)] = True
         return kept
 
@@ -271,7 +279,8 @@ class BayesianNMF(GraphClusterer):
         return memberships
 
     def _default_cover(self) -> NDArray[np.bool_]:
-        cover: NDArray[np.bool_] = self.community_shares_ >= self.threshold_
+        # Five equal shares are members of all, whichever way they were rounded.
+        cover: NDArray[np.bool_] = self.community_shares_ >= self.threshold_ * (1 - 1e-6)
         return cover
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:

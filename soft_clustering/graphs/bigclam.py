@@ -29,7 +29,7 @@ from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, Run
 from ..inputs.features import validate_matrix
 from ..kernels.graphs import affiliation_likelihood, affiliation_rows, affiliation_sweep, padded
-from .network import Array, GraphClusterer, best_of_starts, iterate, neighbour_means, without_links
+from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, neighbour_means, without_links
 
 _MOST = 1000.0  # the largest affiliation
 _PREDICTION_STEPS = 50
@@ -97,8 +97,12 @@ class BIGCLAM(GraphClusterer):
     Notes
     -----
     Follows [1]_; the floor of the link probability and the largest entry of a gradient are those of the authors'
-    program, ties among neighbourhoods are ours to break. Weights are not used. A sweep costs O(nnz K) time; memory is
-    O(nnz + n K). The sweeps run on one thread: each node sees what the ones before it became.
+    program, the constants of the line search (0.05, 0.3) too, as remembered; ties among neighbourhoods are ours to
+    break. Weights are not used. A sweep costs O(nnz K) time; memory is O(nnz + n K). The sweeps run on one thread: each
+    node sees what the ones before it became.
+
+    The likelihood creeps towards its maximum, and without end where communities are complete and apart: warnings of too
+    few sweeps are common, but the cover hardly changes any more.
 
     New nodes come as rows of links to the nodes of ``fit``, for which their likelihood is maximised.
 
@@ -115,7 +119,7 @@ class BIGCLAM(GraphClusterer):
     >>> from soft_clustering import BIGCLAM
     >>> A = np.zeros((11, 11))
     >>> A[:6, :6] = A[5:, 5:] = 1
-    >>> model = BIGCLAM(n_clusters=2, random_state=0).fit(A)
+    >>> model = BIGCLAM(n_clusters=2, tol=0.02, random_state=0).fit(A)
     >>> model.get_cover().sum(axis=1)
     array([1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1])
     """
@@ -191,10 +195,17 @@ class BIGCLAM(GraphClusterer):
             F[np.diff(A.indptr) == 0] = 0
             return iterate(self, (F, F.sum(axis=0)), sweep)
 
-        run = best_of_starts(self, start)
-        self._affiliations = run.state[0]
-        self._set_memberships(self._affiliations[:, :K].astype(A.dtype))
+        try:
+            run = best_of_starts(self, start)
+        except Interrupted as interrupt:
+            self._finish(interrupt.run.state[0], A.dtype)
+            raise
+        self._finish(run.state[0], A.dtype)
         return self
+
+    def _finish(self, F: Array, dtype: Any) -> None:
+        self._affiliations = F
+        self._set_memberships(F[:, : self.n_clusters].astype(dtype))
 
     def _start(self, A: Any, rng: np.random.RandomState) -> Array:
         n, K = A.shape[0], self.n_clusters

@@ -35,7 +35,16 @@ from sklearn.utils.validation import check_is_fitted
 from ..engine.alternating import PARAMETERS, Run, objective_change
 from ..inputs.features import validate_matrix
 from ..kernels.graphs import ratio_rows
-from .network import Array, GraphClusterer, best_of_starts, iterate, spectral_labels, without_links
+from .network import (
+    Array,
+    GraphClusterer,
+    Interrupted,
+    best_of_starts,
+    cluster_directions,
+    iterate,
+    spectral_labels,
+    without_links,
+)
 
 _LEAST = 1e-9  # the least probability of a link, and of no link
 _OWN = 0.9  # of a node's shares that start in its own block
@@ -48,13 +57,14 @@ class Blocks(NamedTuple):
 
     gamma: Array  # (n, K)
     phi: Array  # (n, K), towards nodes without a link
+    near: Array  # (n, K), the sum of the phi of linked nodes
     B: Array  # (K, K)
 
 
 class MMSB(GraphClusterer):
     """Mixed-membership stochastic blockmodel: nodes with shares of several blocks, and how blocks are linked.
 
-    Blocks need not be dense inside: nodes belong together that are linked to the same blocks in the same way.
+    The blocks may be linked to each other in any way: nodes belong together that are linked to the same blocks.
 
     Parameters
     ----------
@@ -68,8 +78,8 @@ class MMSB(GraphClusterer):
     background_rate : float or 'auto', default='auto'
         That probability. ``'auto'`` is a tenth of the density of the graph.
     init : {'spectral', 'random'} or array of shape (n_nodes, n_clusters), default='spectral'
-        Starting shares: clusters of a spectral embedding; random ones that linked nodes have in common, for which
-        several starts are advised; or shares, which force one start.
+        Starting shares: clusters of a spectral embedding; clusters of random numbers averaged over links, which need
+        no eigenvectors but differ more, so that several starts are advised; or shares, which force one start.
     n_init : int, default=1
         Starts; the one of largest objective is kept.
     max_iter : int, default=200
@@ -111,10 +121,11 @@ class MMSB(GraphClusterer):
     -----
     The model is that of [1]_ for undirected graphs. The approximation of the posterior is ours, chosen so that a pass
     looks at links only: it is tighter than the published one for links (joint instead of independent) and, after [2]_,
-    coarser for pairs without one (one distribution per node). Weights are not used. A pass costs O(nnz K + n K^2);
-    memory is O(nnz + n K).
+    coarser for pairs without one (one distribution per node). So are the threshold, the random start and the background
+    rate. Weights are not used. A pass costs O(nnz K + n K^2); memory is O(nnz + n K).
 
     As a method for overlapping communities it is behind :class:`BIGCLAM`; an ``alpha`` of 1 or more mixes too much.
+    Both starts look for dense blocks: one whose links all go to another block is found from shares given as ``init``.
     New nodes come as rows of links to the nodes of ``fit``, whose shares and B are kept.
 
     References
@@ -193,28 +204,36 @@ class MMSB(GraphClusterer):
         degree = np.diff(A.indptr)[:, None]
         if A.nnz == 0:
             even = np.full((n, K), 1 / K)
-            self._store(Blocks(np.full((n, K), self._alpha), even, np.full((K, K), _LEAST)))
+            self._store(np.full((n, K), self._alpha), even, np.full((K, K), _LEAST), A.dtype)
             without_links(self, even.astype(A.dtype))
             return self
         links = A.astype(np.float64)
 
         def step(state: Blocks) -> tuple[Blocks, float]:
-            phi, M, N1, N0, bound = self._expect(links, degree, state)
+            phi, near, M, N1, N0, bound = self._expect(links, degree, state)
             gamma = self._alpha + M + (n - 1 - degree) * phi
-            return Blocks(gamma, phi, self._link_probabilities(N1, N0)), bound
+            return Blocks(gamma, phi, near, self._link_probabilities(N1, N0)), bound
 
         def start() -> Run:
             P = self._start(links, rng)
-            N0 = P.T @ (P.sum(axis=0) - P - links @ P)
-            B = self._link_probabilities(P.T @ (links @ P) / 2, (N0 + N0.T) / 4)
-            return iterate(self, Blocks(self._alpha + (n - 1) * P, P, B), step, _change)
+            near = links @ P
+            N0 = P.T @ (P.sum(axis=0) - P - near)
+            B = self._link_probabilities(P.T @ near / 2, (N0 + N0.T) / 4)
+            return iterate(self, Blocks(self._alpha + (n - 1) * P, P, near, B), step, _change)
 
-        run = best_of_starts(self, start)
-        self._store(run.state)
-        memberships = _shares(run.state.gamma)
-        memberships[degree[:, 0] == 0] = 1 / K
-        self._set_memberships(memberships.astype(A.dtype))
+        try:
+            run = best_of_starts(self, start)
+        except Interrupted as interrupt:
+            self._finish(interrupt.run.state, A)
+            raise
+        self._finish(run.state, A)
         return self
+
+    def _finish(self, state: Blocks, A: Any) -> None:
+        self._store(state.gamma, state.phi, state.B, A.dtype)
+        memberships = _shares(state.gamma)
+        memberships[np.diff(A.indptr) == 0] = 1 / self.n_clusters
+        self._set_memberships(memberships.astype(A.dtype))
 
     def _start(self, A: Any, rng: np.random.RandomState) -> Array:
         n, K = A.shape[0], self.n_clusters
@@ -229,33 +248,39 @@ class MMSB(GraphClusterer):
         P[np.arange(n), labels] += _OWN
         return P
 
-    def _expect(self, A: Any, degree: NDArray[Any], state: Blocks) -> tuple[Array, Array, Array, Array, float]:
-        """(phi, M, N1, N0, bound) of a pass."""
-        gamma, phi, B = state
+    def _expect(self, A: Any, degree: NDArray[Any], state: Blocks) -> tuple[Array, Array, Array, Array, Array, float]:
+        """(phi, near, M, N1, N0, bound) of a pass."""
+        gamma, phi, near, B = state
         rest = len(gamma) - 1 - degree
-        E = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
+        E = _expected_logs(gamma)
         most = E.max(axis=1, keepdims=True)
         a = np.exp(E - most)
         ratios, logs = ratio_rows(A, a @ B, a)
-        M, N1 = a * (ratios @ B), B * (a.T @ ratios) / 2
+        N1 = B * (a.T @ ratios) / 2
+        M = ratios @ B
+        M *= a
+        del a, ratios  # as large as the graph
         no_link = np.log1p(-B)
         for _ in range(2):
-            T = phi.sum(axis=0) - phi - A @ phi
-            scores = E + T @ no_link / np.maximum(rest, 1)
+            scores = (phi.sum(axis=0) - phi - near) @ no_link
+            scores /= np.maximum(rest, 1)
+            scores += E
             log_phi = log_softmax(scores, axis=1)
             phi = np.exp(log_phi)
-        N0 = phi.T @ (phi.sum(axis=0) - phi - A @ phi) / 2
+            near = A @ phi
+        N0 = phi.T @ (phi.sum(axis=0) - phi - near) / 2
         N0 = np.maximum((N0 + N0.T) / 2, 0)
-        bound = logs / 2 + float((degree * most).sum()) + float((rest * phi * (E - log_phi)).sum())
+        entropy = np.einsum("ij,ij->i", phi, np.subtract(E, log_phi, out=log_phi))
+        bound = logs / 2 + float((degree * most).sum()) + float(rest[:, 0] @ entropy)
         bound += float((N0 * no_link).sum()) + self._divergence(gamma, E)
-        return phi, M, N1, N0, bound
+        return phi, near, M, N1, N0, bound
 
     def _divergence(self, gamma: Array, E: Array) -> float:
         """Minus the divergence of the shares' posterior from their prior."""
         n, K = gamma.shape
-        prior = n * (gammaln(K * self._alpha) - K * gammaln(self._alpha)) + (self._alpha - 1) * E.sum()
-        posterior = gammaln(gamma.sum(axis=1)).sum() - gammaln(gamma).sum() + ((gamma - 1) * E).sum()
-        return float(prior - posterior)
+        prior = n * (gammaln(K * self._alpha) - K * gammaln(self._alpha))
+        posterior = gammaln(gamma.sum(axis=1)).sum() - gammaln(gamma).sum()
+        return float(prior - posterior + self._alpha * E.sum() - np.einsum("ij,ij->", gamma, E))
 
     def _link_probabilities(self, N1: Array, N0: Array) -> Array:
         """B from the expected numbers of links and of pairs without one."""
@@ -264,10 +289,10 @@ class MMSB(GraphClusterer):
             B = np.where(np.eye(len(B), dtype=bool), B, self._background)
         return (B + B.T) / 2
 
-    def _store(self, state: Blocks) -> None:
-        self._state = state
-        self.block_matrix_ = state.B.copy()
-        self.concentrations_ = state.gamma.copy()
+    def _store(self, gamma: Array, phi: Array, B: Array, dtype: Any) -> None:
+        self._state = gamma, phi, B
+        self.block_matrix_ = B.copy()
+        self.concentrations_ = gamma.astype(dtype)
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Shares of new nodes, each for itself.
@@ -291,7 +316,7 @@ class MMSB(GraphClusterer):
         towards = (phi.sum(axis=0) - A @ phi) @ np.log1p(-B) / np.maximum(rest, 1)
         new = np.ones((A.shape[0], self.n_clusters))
         for _ in range(_PREDICTION_STEPS):
-            E = psi(new) - psi(new.sum(axis=1, keepdims=True))
+            E = _expected_logs(new)
             mine = np.exp(E - E.max(axis=1, keepdims=True))
             M = mine * (ratio_rows(A, mine @ B, a)[0] @ B)
             new = self._alpha + M + rest * softmax(E + towards, axis=1)
@@ -326,18 +351,20 @@ class MMSB(GraphClusterer):
 
 
 def smooth_labels(A: Any, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """The largest of K random numbers of each node, after some rounds of averaging over its links."""
-    R = rng.normal(size=(A.shape[0], K))
+    """Clusters of the nodes by random numbers, 2 K for each, after some rounds of averaging over links.
+
+    The rounds take away what differs between linked nodes; what all nodes have in common is taken away at the end.
+    """
     degree = np.maximum(np.diff(A.indptr), 1)[:, None]
+    R = rng.normal(size=(A.shape[0], 2 * K))
     for _ in range(_ROUNDS):
-        R = R + A @ R / degree
-    spread = R.std(axis=0)
-    labels: NDArray[np.intp] = ((R - R.mean(axis=0)) / np.where(spread > 0, spread, 1)).argmax(axis=1)
-    return labels
+        R = (R + A @ R / degree) / 2
+    R -= (degree * R).sum(axis=0) / degree.sum()
+    return cluster_directions(R, K, 1, rng)
 
 
 def draw_links(pi: Array, B: Array, rng: np.random.RandomState) -> Any:
-    """A graph in which p and q are linked with probability pi_p^T B pi_q; the cost is that of its links.
+    """A graph in which p and q are linked with probability pi_p^T B pi_q, in O(K (n + links)).
 
     Pairs are proposed at Poisson rates c pi_p^T B pi_q, block by block, with c so large that a pair is proposed at all
     with at least the probability of its link; the others are dropped again.
@@ -347,15 +374,26 @@ def draw_links(pi: Array, B: Array, rng: np.random.RandomState) -> Any:
     c = -math.log1p(-most) / most
     size = pi.sum(axis=0)
     counts = rng.poisson(c * B * np.outer(size, size) / 2)
-    ends: list[list[NDArray[Any]]] = [[], []]
-    for g, h in zip(*np.nonzero(counts), strict=True):
-        for side, block in ((0, g), (1, h)):
-            ends[side].append(rng.choice(n, counts[g, h], p=pi[:, block] / size[block]))
-    p, q = (np.concatenate(side) if side else np.zeros(0, dtype=int) for side in ends)
+    p, q = (_draw_nodes(pi, np.repeat(side.ravel(), counts.ravel()), rng) for side in np.indices(counts.shape))
     pairs = np.unique(np.stack([np.minimum(p, q), np.maximum(p, q)])[:, p != q], axis=1)
-    chance = np.einsum("ij,jk,ik->i", pi[pairs[0]], B, pi[pairs[1]])
+    chance = np.einsum("ij,ij->i", pi[pairs[0]] @ B, pi[pairs[1]])
     p, q = pairs[:, rng.uniform(size=len(chance)) * -np.expm1(-c * chance) < chance]
     return sparse.csr_array((np.ones(2 * len(p)), (np.append(p, q), np.append(q, p))), shape=(n, n))
+
+
+def _draw_nodes(pi: Array, blocks: NDArray[np.intp], rng: np.random.RandomState) -> NDArray[np.intp]:
+    """A node for each of the given blocks, drawn by the shares of the block."""
+    nodes = np.empty(len(blocks), dtype=np.intp)
+    for k in np.unique(blocks):
+        drawn = blocks == k
+        nodes[drawn] = rng.choice(len(pi), int(drawn.sum()), p=pi[:, k] / pi[:, k].sum())
+    return nodes
+
+
+def _expected_logs(gamma: Array) -> Array:
+    E: Array = psi(gamma)
+    E -= psi(gamma.sum(axis=1, keepdims=True))
+    return E
 
 
 def _shares(gamma: Array) -> Array:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import InductiveSoftClusterer, Modality
 from ..engine.alternating import Run, best_run, objective_change
+from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
 from ..inputs.graphs import validate_graph, validate_links
 
@@ -36,6 +37,9 @@ class GraphClusterer(InductiveSoftClusterer):
 
     def _graph(self, X: Any) -> Any:
         """The adjacency matrix for ``fit``: symmetric CSR without a diagonal, in float64 or float32."""
+        # A failed fit is no fit, whatever came before it.
+        for name in ("memberships_", "labels_"):
+            self.__dict__.pop(name, None)
         A = validate_graph(self, X, binary=self._binary).adjacency
         if self.n_clusters is not None:
             check_enough_samples(A.shape[0], self.n_clusters)
@@ -80,10 +84,26 @@ def spectral_labels(A: Any, K: int, rng: np.random.RandomState) -> NDArray[np.in
             vectors = eigsh(L, k=K, which="LA", v0=start)[1]
         except ArpackError:
             vectors = rng.normal(size=(n, K))
+    return cluster_directions(vectors, K, 10, rng)
+
+
+def cluster_directions(vectors: Array, K: int, n_init: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Clusters of vectors by their directions, by k-means."""
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = vectors / np.where(norms > 0, norms, 1.0)
-    labels: NDArray[np.intp] = KMeans(K, n_init=10, random_state=rng.randint(2**31 - 1)).fit(rows).labels_
+    seed = rng.randint(2**31 - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different directions than clusters
+        labels: NDArray[np.intp] = KMeans(K, n_init=n_init, random_state=seed).fit(rows).labels_
     return labels
+
+
+class Interrupted(KeyboardInterrupt):
+    """KeyboardInterrupt with the run that it ended."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self.run = run
 
 
 def iterate(
@@ -91,8 +111,12 @@ def iterate(
 ) -> Run:
     """Repeat ``step``, from a state to the next one and its objective, until ``change`` is at most ``model.tol``."""
     run = Run(state)
-    for run.n_iter in range(1, model.max_iter + 1):
-        new, objective = step(run.state)
+    for _ in range(model.max_iter):
+        try:
+            new, objective = step(run.state)
+        except KeyboardInterrupt as interrupt:
+            raise Interrupted(run) from interrupt
+        run.n_iter += 1
         run.history.append(objective)
         run.residual = change(run.state, new, run.history)
         run.state = new
@@ -105,21 +129,32 @@ def iterate(
 
 
 def best_of_starts(model: Any, start: Callable[[], Run]) -> Run:
-    """The best of ``n_init`` runs, one where the start is given; its history becomes the model's."""
+    """The best of ``n_init`` runs, one where the start is given; its history becomes the model's.
+
+    An interrupted run may be the best one too, if it has made a pass: it comes with the exception.
+    """
     n_init = model.n_init if isinstance(getattr(model, "init", "random"), str) else 1
     limit, unit = ("max_epochs", "epochs") if hasattr(model, "max_epochs") else ("max_iter", "passes")
-    runs = []
+    rivals: list[Run] = []  # the best so far; the others are not needed, and a state may be large
     for i in range(n_init):
-        runs.append(start())
+        try:
+            with single_threaded_blas():
+                rivals.append(start())
+        except Interrupted as interrupt:
+            run = best_run([*rivals, interrupt.run], model._objective_sense)
+            if run is None:
+                raise KeyboardInterrupt from interrupt
+            _store_history(model, run)
+            raise Interrupted(run) from interrupt
         if model.verbose:
-            ending = "converged" if runs[-1].converged else "not converged"
-            shown = f"objective {runs[-1].history[-1]:.8g}, {runs[-1].n_iter} {unit}, {ending}"
+            ending = "converged" if rivals[-1].converged else "not converged"
+            shown = f"objective {rivals[-1].history[-1]:.8g}, {rivals[-1].n_iter} {unit}, {ending}"
             print(f"{type(model).__name__} start {i + 1}/{n_init}: {shown}")
-    run = best_run(runs, model._objective_sense)
-    assert run is not None
-    model.objective_history_ = np.array(run.history)
-    model.objective_ = float(run.history[-1])
-    model.n_iter_, model.converged_ = run.n_iter, run.converged
+        run = best_run(rivals, model._objective_sense)
+        assert run is not None
+        rivals = [run]
+    run = rivals[0]
+    _store_history(model, run)
     most = getattr(model, limit)
     if not run.converged and most > 1 and model.tol is not None:
         warnings.warn(
@@ -129,6 +164,12 @@ def best_of_starts(model: Any, start: Callable[[], Run]) -> Run:
             stacklevel=3,
         )
     return run
+
+
+def _store_history(model: Any, run: Run) -> None:
+    model.objective_history_ = np.array(run.history)
+    model.objective_ = float(run.history[-1])
+    model.n_iter_, model.converged_ = run.n_iter, run.converged
 
 
 def without_links(model: Any, memberships: NDArray[Any]) -> None:

@@ -194,7 +194,8 @@ class LDA(TopicModel):
     memory is O(nnz + n K + K V) (V words). With ``init='random'`` the numbers are those of scikit-learn's estimator
     for the same seed, up to the digits of its digamma function.
 
-    Every pass starts its documents anew, from gamma = 1: going on from the pass before would stop them early.
+    Every pass starts its documents anew, from gamma = 1: going on from the pass before would stop them early. On few or
+    shapeless documents the objective may therefore fall now and then.
     ``score`` is the bound L of new documents. Entries of X need not be whole numbers. ``sample_weight`` counts
     documents, not words.
 
@@ -273,12 +274,8 @@ class LDA(TopicModel):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _monotone(self) -> bool:
-        """Not from random starts of the documents, over batches, or where the prior of their shares moves."""
-        random = isinstance(self.init, str) and self.init == "random"
-        return not (random or self.learn_doc_prior or self.learning_method == "online")
-
+    # The documents of a pass start anew, and may settle elsewhere.
+    _monotone = property(lambda self: False)
     _keeps_best: ClassVar[bool] = False  # the last state is the most learnt
 
     def _resolve(self, blocks: Blocks) -> None:

@@ -23,6 +23,7 @@ def conflict_matrix(focal_sets: NDArray[np.bool_]) -> Array:
 
     Examples
     --------
+    >>> from soft_clustering.evidential.credal import make_focal_sets
     >>> conflict_matrix(make_focal_sets("full", 2)).astype(int)
     array([[1, 1, 1, 1],
            [1, 0, 1, 0],

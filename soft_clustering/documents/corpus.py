@@ -100,7 +100,7 @@ def require_words(X: Any) -> None:
 def groups(block: Block, K: int, rng: np.random.RandomState, n_starts: int) -> NDArray[np.float64]:
     """Clusters of the best of a few k-means runs on tf-idf rows, as indicators (n, K), for one of some starts."""
     blocks = make_blocks(tfidf(block), block.weight)
-    seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(-(-_KMEANS_RUNS // n_starts))]
+    seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(max(1, _KMEANS_RUNS // n_starts))]
     runs = [settle(blocks, V, _KMEANS_PASSES, _KMEANS_TOL, "nearest", 0.0)[0] for V in seeds]
     costs = [blocks.reduce(kernels.center_statistics, V, "nearest", 0.0).objective for V in runs]
     V = runs[int(np.argmin(costs))]

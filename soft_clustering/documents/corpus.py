@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from .. import kernels
 from ..base import InductiveSoftClusterer, Modality
 from ..engine.blocks import Block, make_blocks
-from ..engine.initialisation import kmeans
+from ..engine.initialisation import kmeans_plusplus, settle
 from ..inputs.documents import count_vectorizer, validate_documents, words_of
 
-_KMEANS_RUNS = 5  # a poor one is hardly ever mended by what follows
+_KMEANS_RUNS = 5  # for all starts together: a poor one is hardly ever mended by what follows
+_KMEANS_PASSES, _KMEANS_TOL = 20, 1e-3  # a start needs no more
 
 
 class DocumentClusterer(InductiveSoftClusterer):
@@ -96,10 +97,11 @@ def require_words(X: Any) -> None:
         raise ValueError("X must have at least one document with a known word. Got only empty documents.")
 
 
-def groups(block: Block, K: int, rng: np.random.RandomState) -> NDArray[np.float64]:
-    """Clusters of the best of a few k-means runs on tf-idf rows, as indicators (n, K)."""
+def groups(block: Block, K: int, rng: np.random.RandomState, n_starts: int) -> NDArray[np.float64]:
+    """Clusters of the best of a few k-means runs on tf-idf rows, as indicators (n, K), for one of some starts."""
     blocks = make_blocks(tfidf(block), block.weight)
-    runs = [kmeans(blocks, K, rng) for _ in range(_KMEANS_RUNS)]
+    seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(max(1, _KMEANS_RUNS // n_starts))]
+    runs = [settle(blocks, V, _KMEANS_PASSES, _KMEANS_TOL, "nearest", 0.0)[0] for V in seeds]
     costs = [blocks.reduce(kernels.center_statistics, V, "nearest", 0.0).objective for V in runs]
     V = runs[int(np.argmin(costs))]
     indicators: NDArray[np.float64] = blocks.map_rows(kernels.center_memberships, V, "nearest", 0.0)

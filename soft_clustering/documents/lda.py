@@ -293,7 +293,7 @@ class LDA(TopicModel):
             components = rng.gamma(100.0, 0.01, (K, blocks.d))
             draws = rng if self.init == "random" else None
         else:
-            counts = (filled.X.T @ weighted_rows(filled, groups(filled, K, rng))).T
+            counts = (filled.X.T @ weighted_rows(filled, groups(filled, K, rng, self.n_init))).T
             components = self.topic_word_prior_ + _OWN * counts + (1 - _OWN) * counts.sum(axis=0) / K
         alpha = 1 / K if self.doc_topic_prior is None else float(self.doc_topic_prior)
         self.n_batch_iter_ = 1

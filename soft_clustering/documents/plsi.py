@@ -305,7 +305,7 @@ class PLSI(TopicModel):
                 shares = rng.dirichlet(np.ones(K), block.n)
         else:
             # Documents without words would be a group of their own.
-            shares[filled] = _OWN * groups(blocks.take(filled), K, rng) + (1 - _OWN) / K
+            shares[filled] = _OWN * groups(blocks.take(filled), K, rng, self.n_init) + (1 - _OWN) / K
             counts = block.X.T @ weighted_rows(block, shares)
             counts += _SMOOTH * counts.mean()
         words, weights = columns_to_one(counts)

@@ -143,8 +143,12 @@ def fold_in(
 
 
 def _grid(block: Block, B: Array, max_iter: int, width: int) -> tuple[int, int]:
-    """Number of chunks, a function of the shapes only, and number of threads; a document is more work than a row."""
-    chunks = max(1, min(64, block.n // 64, max(4, (1 << 22) // max(width, 1))))
+    """Number of chunks, a function of the shapes only, and number of threads; a document is more work than a row.
+
+    Where chunks have results of their own, ``width`` numbers each, these are not to cost more than the documents do.
+    """
+    most = 64 if width == 0 else max(4, min(block.X.nnz // (8 * block.d), (1 << 22) // width))
+    chunks = max(1, min(64, block.n // 64, most))
     return chunks, kernels._threads(block.X.nnz * B.shape[1] * min(max_iter, 10), chunks)
 
 

@@ -477,8 +477,7 @@ class RDFKC(InductiveSoftClusterer):
         self : object
         """
         self._validate_params()
-        for name in ("_state", "memberships_", "labels_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_state", "memberships_", "labels_")  # a failed fit is no fit
         X = self._validated(X, reset=True)
         check_enough_samples(len(X), self.n_clusters)
         resolve_fuzzifier(self.m, len(X), self.n_components, self.n_clusters)
@@ -689,7 +688,7 @@ class RDFKC(InductiveSoftClusterer):
             self._sample_shape: tuple[int, ...] = X.shape[1:]
             if images:
                 self.n_features_in_ = math.prod(self._sample_shape)
-                self.__dict__.pop("feature_names_in_", None)
+                self._forget("feature_names_in_")
         elif X.shape[1:] != self._sample_shape:
             raise ValueError(
                 f"X has samples of shape {X.shape[1:]}, but RDFKC is expecting samples of shape {self._sample_shape}."

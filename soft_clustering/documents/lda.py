@@ -396,8 +396,7 @@ class LDA(TopicModel):
         self._store_topics(state, blocks.dtype)
         self.n_clusters_ = self.n_clusters
         self.n_iter_ += 1
-        for stale in ("memberships_", "labels_", "objective_", "objective_history_", "converged_"):
-            self.__dict__.pop(stale, None)
+        self._forget("memberships_", "labels_", "objective_", "objective_history_", "converged_")
         return self
 
 

@@ -10,7 +10,7 @@ from .. import kernels
 from ..inputs.features import validate_matrix
 from ..kernels import reference
 from .alternating import center_shift, new_centers
-from .blocks import Array, Blocks, Subspace
+from .blocks import Array, Block, Blocks, Subspace
 
 _LLOYD_STEPS, _LLOYD_TOL = 100, 1e-4  # a start needs no more
 
@@ -63,6 +63,20 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
     """
     block = blocks.joined()
     return kernels.seed(block, block.order, rng.uniform(size=(K, 2 + int(np.log(K)))))
+
+
+def further_rows(block: Block, V: Array, n: int, rng: np.random.RandomState) -> Array:
+    """Rows (n, d) drawn as in k-means++: by weight times squared distance to what is there, the given V included."""
+    weight = np.ones(block.n) if block.weight is None else block.weight
+    closest = np.full(block.n, np.inf)
+    for v in V:
+        reference.update_closest(block, v[None], closest)
+    chosen = np.empty((n, block.d))
+    for k in range(n):
+        mass = weight * closest if closest.any() else weight
+        chosen[k] = block.take(reference.draw(mass, block.order, rng.uniform(size=1)))[0]
+        reference.update_closest(block, chosen[[k]], closest)
+    return chosen
 
 
 def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:

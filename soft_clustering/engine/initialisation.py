@@ -89,6 +89,23 @@ def lloyd(blocks: Blocks, V: Array) -> Array:
     return settle(blocks, V, _LLOYD_STEPS, _LLOYD_TOL, "nearest", 0.0)[0]
 
 
+def best_kmeans(
+    blocks: Blocks,
+    K: int,
+    rng: np.random.RandomState,
+    n_runs: int,
+    max_passes: int = _LLOYD_STEPS,
+    tol: float = _LLOYD_TOL,
+) -> Array:
+    """Centres of the run of least cost among some k-means runs."""
+    if K == 1:
+        return _mean(blocks)
+    seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(n_runs)]
+    runs = [settle(blocks, V, max_passes, tol, "nearest", 0.0)[0] for V in seeds]
+    costs = [blocks.reduce(kernels.center_statistics, V, "nearest", 0.0).objective for V in runs]
+    return runs[int(np.argmin(costs))]
+
+
 def settle(blocks: Blocks, V: Array, max_passes: int, tol: float, rule: str, *parameters: float) -> tuple[Array, Array]:
     """Centres after plain passes under a rule of the kernels, until they move by at most ``tol``, and their weights."""
     weight = np.empty(0)

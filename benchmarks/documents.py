@@ -6,6 +6,7 @@ nothing else running:
 * LDA against scikit-learn's, both from the same random start, 10 passes, two threads (scikit-learn with ``n_jobs`` 1
   and 2, of which the faster counts), in turns: ratio of the times, both bounds. On a planted corpus of 20,000 documents
   with 10 and 50 topics and, with FOLDER, on bbc_news;
+* with FOLDER, LDA's own start against gensim's two estimators (in an environment of their own) on bbc_news;
 * LDA's own default against the bound that scikit-learn reaches: seconds until there;
 * memory of a fit of the planted corpus beyond the counts and the memberships;
 * with FOLDER, adjusted Rand index and normalised mutual information of every estimator of documents on bbc_news and m10
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -26,6 +28,8 @@ from typing import Any
 
 import numpy as np
 from families import ours
+from peer import Interpreter, venv_python
+from scipy.sparse import csr_array, save_npz
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -35,6 +39,9 @@ from soft_clustering import LDA
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment
 from soft_clustering.datasets import make_topic_corpus
+from soft_clustering.documents.lda import make_topics
+from soft_clustering.engine.blocks import Frame, make_blocks
+from soft_clustering.kernels.topics import lda_memberships
 
 RESULTS = Path(__file__).parent / "results"
 PASSES = 10
@@ -86,6 +93,36 @@ def against_scikit_learn(X: Any, K: int, repeats: int) -> dict[str, Any]:
         "bound_scikit_learn": bound,
         "own_start": {"seconds": own, "passes": passes, "bound": model.objective_, "ratio": other / own},
     }
+
+
+def against_gensim(X: Any, K: int, repeats: int) -> dict[str, Any]:
+    """Ten passes of gensim's two estimators with our priors, in turns with ours; the bound of what each ends with."""
+    process = Interpreter(venv_python("gensim", ["gensim"]))
+    with tempfile.TemporaryDirectory() as folder:
+        save_npz(Path(folder, "counts.npz"), X)
+        process.run(
+            "import scipy.sparse\nfrom gensim.matutils import Sparse2Corpus\n"
+            "from gensim.models import LdaModel, LdaMulticore\n"
+            f"X = scipy.sparse.load_npz({str(Path(folder, 'counts.npz'))!r})\n"
+            "corpus = Sparse2Corpus(X.tocsr(), documents_columns=False)\n"
+            f"settings = dict(num_topics={K}, passes={PASSES}, alpha=[1 / {K}] * {K}, eta=1 / {K}, iterations=100, "
+            "random_state=0, eval_every=None, id2word={j: str(j) for j in range(X.shape[1])})"
+        )
+    calls = {"LdaModel": "LdaModel(corpus, **settings)", "LdaMulticore": "LdaMulticore(corpus, workers=2, **settings)"}
+    times: dict[str, list[float]] = {"ours": [], **{name: [] for name in calls}}
+    bounds: dict[str, float] = {}
+    block = make_blocks(csr_array(X), None, Frame(np.zeros(X.shape[1]), 1.0)).joined()
+    for _ in range(repeats):
+        taken, model = seconds(lambda: LDA(K, max_iter=PASSES, tol=0.0, random_state=0).fit(X))
+        times["ours"].append(taken)
+        bounds["ours"] = model.objective_
+        for name, call in calls.items():
+            times[name].append(process.run(f"model = {call}", 600.0)[0])
+            _, components = process.run("answer = model.state.get_lambda().tolist()")
+            topics = make_topics(np.array(components, dtype=float), np.full(K, 1 / K), 1 / K, None)
+            bounds[name] = topics.bound + lda_memberships(block, topics.words, topics.prior, 100, 1e-3)[1]
+    process.close()
+    return {"seconds": {name: min(found) for name, found in times.items()}, "bounds": bounds}
 
 
 def extra_memory(K: int) -> float:
@@ -145,7 +182,7 @@ def held_out(folder: str) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-PARTS = ("planted", "corpora", "memory", "quality")
+PARTS = ("planted", "corpora", "gensim", "memory", "quality")
 
 
 def main() -> None:
@@ -185,6 +222,11 @@ def main() -> None:
             f"{own['seconds']:.2f} ({own['passes']} passes) | {own['ratio']:.1f} |",
             flush=True,
         )
+        keep()
+    if "gensim" in arguments.parts and arguments.corpora:
+        found = record["gensim"] = against_gensim(read(arguments.corpora, "bbc_news")[0], 10, arguments.repeats)
+        cells = [f"{name} {taken:.2f} s, bound {found['bounds'][name]:.0f}" for name, taken in found["seconds"].items()]
+        print(f"\ngensim, bbc_news, K=10, {PASSES} passes, own starts: {'; '.join(cells)}\n", flush=True)
         keep()
     if "memory" in arguments.parts:
         record["extra_mb"] = extra_memory(10)

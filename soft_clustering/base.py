@@ -65,6 +65,11 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         """Whether the rows of ``memberships_`` sum to 1."""
         return self.membership_kind in ("partition", "credal")
 
+    def _forget(self, *names: str) -> None:
+        """Drop what an earlier fit left, where it left it."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
     def _set_memberships(self, memberships: NDArray[Any]) -> None:
         self.memberships_ = memberships
         self.labels_ = labels_from_memberships(memberships)

@@ -114,7 +114,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
         weights = validate_partition_weights(partition_weights, len(partitions.memberships))
         n = partitions.memberships[0].shape[0]
         check_enough_samples(n, self.n_clusters)
-        self.__dict__.pop("memberships_", None)  # a failed fit is no fit
+        self._forget("memberships_")  # a failed fit is no fit
 
         with single_threaded():
             U = _side_by_side(partitions)

@@ -46,13 +46,13 @@ from sklearn.utils.validation import check_is_fitted
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS, coinciding
 from ..engine.blocks import Array, Frame, make_blocks
-from ..engine.initialisation import starting_centers
+from ..engine.initialisation import best_kmeans
 from ..engine.threads import single_threaded_blas
 from ..fuzzy.afcm import Neighbors
 from ..fuzzy.fcm import resolve_fuzzifier
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..inputs.images import validate_grid
-from ..kernels import center_memberships, center_statistics
+from ..kernels import center_memberships
 from ..kernels.reference import fcm_rule, squared_distances
 from .autoencoders import make_autoencoder
 from .training import (
@@ -486,8 +486,7 @@ class RDFKC(InductiveSoftClusterer):
         self : object
         """
         self._validate_params()
-        for name in ("_state", "memberships_", "labels_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_state", "memberships_", "labels_")  # a failed fit is no fit
         X = self._validated(X, reset=True)
         check_enough_samples(len(X), self.n_clusters)
         resolve_fuzzifier(self.m, len(X), self.n_components, self.n_clusters)
@@ -615,11 +614,7 @@ class RDFKC(InductiveSoftClusterer):
     def _start(self, Z: Array, rng: np.random.RandomState) -> Clusters:
         """The best of some k-means runs on the codes."""
         blocks = make_blocks(Z)
-        found = []
-        for _ in range(_STARTS if self.n_clusters > 1 else 1):
-            V = starting_centers(blocks, "kmeans", self.n_clusters, rng)
-            found.append((blocks.reduce(center_statistics, V, "nearest", 0.0).objective, V))
-        V = min(found, key=lambda run: run[0])[1]
+        V = best_kmeans(blocks, self.n_clusters, rng, _STARTS)
         return Clusters(blocks.frame.to_input(V), 1.0, center_memberships(blocks.blocks[0], V, "nearest", 0.0))
 
     def _update(self, Z: Array, clusters: Clusters, S: Any) -> Clusters:
@@ -694,7 +689,7 @@ class RDFKC(InductiveSoftClusterer):
             self._sample_shape: tuple[int, ...] = X.shape[1:]
             if images:
                 self.n_features_in_ = math.prod(self._sample_shape)
-                self.__dict__.pop("feature_names_in_", None)
+                self._forget("feature_names_in_")
         elif X.shape[1:] != self._sample_shape:
             raise ValueError(
                 f"X has samples of shape {X.shape[1:]}, but RDFKC is expecting samples of shape {self._sample_shape}."

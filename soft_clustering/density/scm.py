@@ -183,8 +183,7 @@ class SCM(InductiveSoftClusterer):
         self._validate_limits()
         X = self._validate_rows(X, reset=True)
         weight = validate_weights(sample_weight, X)
-        for name in ("_state", "memberships_", "labels_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_state", "memberships_", "labels_")  # a failed fit is no fit
         blocks = make_blocks(X, weight, scaling="minmax")
         check_enough_samples(blocks.n, self.n_clusters or 1)
         frame, rng = blocks.frame, check_random_state(self.random_state)

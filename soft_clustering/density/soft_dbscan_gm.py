@@ -216,8 +216,7 @@ class SoftDBSCANGM(AlternatingClusterer):
         refuse_dask(self, X)
         X = validate_features(self, X, reset=True, accept_sparse=False)
         weight = validate_weights(sample_weight, X)
-        for name in ("_state", "n_clusters_", *self._row_results):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_state", "n_clusters_", *self._row_results)  # a failed fit is no fit
         with single_threaded_blas():
             blocks = make_blocks(X, weight).in_subspace()
             run = Run(self._start(blocks, len(X)), n_iter=1)

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
 from ..base import InductiveSoftClusterer, Modality
-from ..engine.blocks import Block, make_blocks
-from ..engine.initialisation import kmeans_plusplus, settle
+from ..engine.blocks import Block, Blocks, make_blocks
+from ..engine.initialisation import best_kmeans
 from ..inputs.documents import count_vectorizer, validate_documents, words_of
 
 _KMEANS_RUNS = 5  # for all starts together: a poor one is hardly ever mended by what follows
@@ -100,12 +100,15 @@ def require_words(X: Any) -> None:
 def groups(block: Block, K: int, rng: np.random.RandomState, n_starts: int) -> NDArray[np.float64]:
     """Clusters of the best of a few k-means runs on tf-idf rows, as indicators (n, K), for one of some starts."""
     blocks = make_blocks(tfidf(block), block.weight)
-    seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(max(1, _KMEANS_RUNS // n_starts))]
-    runs = [settle(blocks, V, _KMEANS_PASSES, _KMEANS_TOL, "nearest", 0.0)[0] for V in seeds]
-    costs = [blocks.reduce(kernels.center_statistics, V, "nearest", 0.0).objective for V in runs]
-    V = runs[int(np.argmin(costs))]
+    n_runs = max(1, _KMEANS_RUNS // n_starts)
+    V = best_kmeans(blocks, K, rng, n_runs, _KMEANS_PASSES, _KMEANS_TOL)
     indicators: NDArray[np.float64] = blocks.map_rows(kernels.center_memberships, V, "nearest", 0.0)
     return indicators
+
+
+def with_text(blocks: Blocks) -> NDArray[np.intp]:
+    """The documents that have words: the others would be a group of their own."""
+    return np.flatnonzero(blocks.joined().X.sum(axis=1))
 
 
 def has_distinct(block: Block, K: int) -> bool:

@@ -180,8 +180,7 @@ class KMART(DocumentClusterer):
         """
         self._validate_params()
         X = self._documents(X, reset=True)
-        for name in ("centers_", "n_clusters_", "memberships_", "labels_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("centers_", "n_clusters_", "memberships_", "labels_")  # a failed fit is no fit
         require_words(X)
         rng = check_random_state(self.random_state)
         categories = Categories(np.zeros((0, X.shape[1])))
@@ -227,8 +226,7 @@ class KMART(DocumentClusterer):
         self._pass(categories, X, check_random_state(self.random_state))
         self._store(categories, X.dtype if first else self.centers_.dtype)
         self.n_iter_ += 1
-        for stale in ("memberships_", "labels_", "converged_"):
-            self.__dict__.pop(stale, None)
+        self._forget("memberships_", "labels_", "converged_")
         return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:

@@ -33,7 +33,7 @@ from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
 from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix, validate_weights
 from ..kernels.topics import TopicStatistics, lda_memberships, lda_statistics
-from .corpus import groups, has_distinct
+from .corpus import groups, has_distinct, with_text
 from .topics import TopicModel, weighted_rows
 
 _OWN = 0.9  # of the words of a group that start in its topic; the others are in all
@@ -283,8 +283,7 @@ class LDA(TopicModel):
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Topics:
         K, draws = self.n_clusters, None
-        # Documents without words would be a group of their own.
-        filled = blocks.take(np.flatnonzero(np.diff(blocks.joined().X.indptr)))
+        filled = blocks.take(with_text(blocks))
         if not isinstance(self.init, str):
             components = validate_matrix("init", self.init, (K, blocks.d))
             if not (components > 0).all():
@@ -396,8 +395,7 @@ class LDA(TopicModel):
         self._store_topics(state, blocks.dtype)
         self.n_clusters_ = self.n_clusters
         self.n_iter_ += 1
-        for stale in ("memberships_", "labels_", "objective_", "objective_history_", "converged_"):
-            self.__dict__.pop(stale, None)
+        self._forget("memberships_", "labels_", "objective_", "objective_history_", "converged_")
         return self
 
 

@@ -38,7 +38,7 @@ from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
 from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix
 from ..kernels.topics import fold_in, plsi_step
-from .corpus import groups, has_distinct
+from .corpus import groups, has_distinct, with_text
 from .topics import TopicModel, count_words, weighted_rows
 
 _OWN = 0.9  # share of its group's topic that a document starts with
@@ -293,7 +293,7 @@ class PLSI(TopicModel):
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Aspects:
         K, block = self.n_clusters, blocks.joined()
-        filled = np.flatnonzero(block.X.sum(axis=1))
+        filled = with_text(blocks)
         shares = np.full((block.n, K), 1 / K)
         if not isinstance(self.init, str):
             counts = validate_matrix("init", self.init, (K, blocks.d)).T
@@ -304,7 +304,6 @@ class PLSI(TopicModel):
             if self.init == "random":
                 shares = rng.dirichlet(np.ones(K), block.n)
         else:
-            # Documents without words would be a group of their own.
             shares[filled] = _OWN * groups(blocks.take(filled), K, rng, self.n_init) + (1 - _OWN) / K
             counts = block.X.T @ weighted_rows(block, shares)
             counts += _SMOOTH * counts.mean()

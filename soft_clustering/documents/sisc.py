@@ -188,8 +188,7 @@ class SISC(DocumentClusterer):
         """
         self._validate_params()
         X = self._documents(X, reset=True)
-        for name in ("_clusters", "memberships_", "labels_", "n_clusters_", "centers_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_clusters", "memberships_", "labels_", "n_clusters_", "centers_")  # a failed fit is no fit
         check_enough_samples(X.shape[0], self.n_clusters)
         require_words(X)
         self._idf = inverse_frequency(X) if self.weighting == "tfidf" else None

@@ -169,8 +169,7 @@ class WBSC(DocumentClusterer):
         """
         self._validate_params()
         X = self._documents(X, reset=True)
-        for name in ("_members", "memberships_", "labels_", "n_clusters_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_members", "memberships_", "labels_", "n_clusters_")  # a failed fit is no fit
         require_words(X)
         present = X > 0
         kept = self._words_that_count(present)

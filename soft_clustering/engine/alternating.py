@@ -238,8 +238,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
     def _fit(self, X: Any, weight: Array | None) -> AlternatingClusterer:
         """Fit validated data; warnings point at the caller of ``fit``."""
         # A failed fit is no fit, whatever came before it.
-        for name in ("_state", *self._row_results):
-            self.__dict__.pop(name, None)
+        self._forget("_state", *self._row_results)
         with single_threaded_blas():
             blocks = self._make_blocks(X, weight)
             self._check_size(blocks)
@@ -263,8 +262,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
     def _without_rows(self) -> Any:
         """A copy for lazy results to keep: without the results per row, which would hold themselves."""
         model = copy(self)
-        for name in self._row_results:
-            model.__dict__.pop(name, None)
+        model._forget(*self._row_results)
         return model
 
     def _validated(self, X: Any, *, reset: bool) -> Any:

@@ -10,7 +10,7 @@ from .. import kernels
 from ..inputs.features import validate_matrix
 from ..kernels import reference
 from .alternating import center_shift, new_centers
-from .blocks import Array, Blocks, Subspace
+from .blocks import Array, Block, Blocks, Subspace
 
 _LLOYD_STEPS, _LLOYD_TOL = 100, 1e-4  # a start needs no more
 
@@ -65,6 +65,20 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
     return kernels.seed(block, block.order, rng.uniform(size=(K, 2 + int(np.log(K)))))
 
 
+def further_rows(block: Block, V: Array, n: int, rng: np.random.RandomState) -> Array:
+    """Rows (n, d) drawn as in k-means++: by weight times squared distance to what is there, the given V included."""
+    weight = np.ones(block.n) if block.weight is None else block.weight
+    closest = np.full(block.n, np.inf)
+    for v in V:
+        reference.update_closest(block, v[None], closest)
+    chosen = np.empty((n, block.d))
+    for k in range(n):
+        mass = weight * closest if closest.any() else weight
+        chosen[k] = block.take(reference.draw(mass, block.order, rng.uniform(size=1)))[0]
+        reference.update_closest(block, chosen[[k]], closest)
+    return chosen
+
+
 def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
     """Centres of a k-means run from k-means++ seeds."""
     return lloyd(blocks, kmeans_plusplus(blocks, K, rng))
@@ -73,6 +87,23 @@ def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
 def lloyd(blocks: Blocks, V: Array) -> Array:
     """Centres of a k-means run from given ones."""
     return settle(blocks, V, _LLOYD_STEPS, _LLOYD_TOL, "nearest", 0.0)[0]
+
+
+def best_kmeans(
+    blocks: Blocks,
+    K: int,
+    rng: np.random.RandomState,
+    n_runs: int,
+    max_passes: int = _LLOYD_STEPS,
+    tol: float = _LLOYD_TOL,
+) -> Array:
+    """Centres of the run of least cost among some k-means runs."""
+    if K == 1:
+        return _mean(blocks)
+    seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(n_runs)]
+    runs = [settle(blocks, V, max_passes, tol, "nearest", 0.0)[0] for V in seeds]
+    costs = [blocks.reduce(kernels.center_statistics, V, "nearest", 0.0).objective for V in runs]
+    return runs[int(np.argmin(costs))]
 
 
 def settle(blocks: Blocks, V: Array, max_passes: int, tol: float, rule: str, *parameters: float) -> tuple[Array, Array]:

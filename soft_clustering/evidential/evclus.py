@@ -241,8 +241,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         """
         self._validate_params()
         X = self._validate_objects(X, reset=True)
-        for name in ("_known", "masses_", "memberships_", "labels_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_known", "masses_", "memberships_", "labels_")  # a failed fit is no fit
         check_enough_samples(len(X), self.n_clusters)
         self.focal_sets_ = make_focal_sets(self.focal_sets, self.n_clusters)
         rng = check_random_state(self.random_state)

@@ -223,8 +223,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
         """
         settings = self._settings()
         clients = validate_clients(X, feature_names)
-        for name in ("messages_", "memberships_", "labels_"):
-            self.__dict__.pop(name, None)
+        self._forget("messages_", "memberships_", "labels_")
         summaries = []
         for c, client in enumerate(clients):
             summaries.append(client_summary(client.X, settings, feature_names=client.features))
@@ -331,10 +330,10 @@ class FeMIFuzzy(InductiveSoftClusterer):
         self.n_iter_ = max(fit.n_iter for fit in fits)
         self.converged_ = all(fit.converged for fit in fits)
         self.n_features_in_ = len(plan.features)
-        self.__dict__.pop("feature_names_in_", None)
+        self._forget("feature_names_in_")
         if named:
             self.feature_names_in_ = np.array(plan.features, dtype=object)
-        self.__dict__.pop("embedding_", None)
+        self._forget("embedding_")
         if self.projection == "sammon":
             points = np.vstack([aggregate.centers, told_centers(fits)[0]])
             self.embedding_ = sammon_map(np.sqrt(partial_distances(points, points)))[0]

@@ -359,8 +359,7 @@ class AFCM(InductiveSoftClusterer):
         """
         self._validate_params()
         refuse_dask(self, X)
-        for name in ("_neighbors", "memberships_", "labels_", "centers_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_neighbors", "memberships_", "labels_", "centers_")  # a failed fit is no fit
         features = _inductive(self)
         X = validate_features(self, X, reset=True, accept_sparse=False) if features else validate_affinity(self, X)
         check_enough_samples(X.shape[0], self.n_clusters)

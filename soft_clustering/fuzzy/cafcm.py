@@ -364,8 +364,7 @@ class CAFCM(InductiveSoftClusterer):
         self : object
         """
         self._validate_params()
-        for name in ("_state", "memberships_", "labels_", "soft_memberships_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_state", "memberships_", "labels_", "soft_memberships_")  # a failed fit is no fit
         X = validate_features(self, X, reset=True, accept_sparse=False)
         check_enough_samples(X.shape[0], self.n_clusters)
         rng = check_random_state(self.random_state)

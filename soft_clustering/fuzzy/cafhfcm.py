@@ -362,8 +362,7 @@ class CAFHFCM(InductiveSoftClusterer):
         """
         self._validate_params()
         X = self._validated(X, reset=True)
-        for name in ("_state", "memberships_", "labels_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
+        self._forget("_state", "memberships_", "labels_")  # a failed fit is no fit
         self._check_numbers(X.shape[0])
         rng = check_random_state(self.random_state)
         with single_threaded_blas():

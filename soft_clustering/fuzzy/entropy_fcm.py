@@ -284,8 +284,9 @@ class ENTROPYFCM(AlternatingClusterer):
         return make_blocks(X, weight, scaling="minmax" if self.scaling == "minmax" else None)
 
     def _resolve(self, blocks: Blocks) -> None:
-        for name in ("weights_", "pareto_front_", "pareto_centers_", "pareto_weights_"):
-            self.__dict__.pop(name, None)  # of a fit with other parameters
+        self._forget(
+            "weights_", "pareto_front_", "pareto_centers_", "pareto_weights_"
+        )  # of a fit with other parameters
         given = None if self.entropy_weight == "auto" else float(self.entropy_weight)
         if self.solver == "path" and (given is not None or self.learn_weights):
             raise ValueError(

@@ -30,7 +30,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
-from ..inputs.colors import lab_to_rgb, rgb_to_lab, validate_rgb
+from ..inputs.colors import is_color_image, lab_to_rgb, pixels, rgb_to_lab, validate_rgb
 from ..inputs.features import is_dask, validate_weights
 from ..kernels import EMPTY, CenterStatistics, center_memberships, center_statistics
 from .fcm import fuzzy_start, resolve_fuzzifier, smaller
@@ -275,9 +275,8 @@ class FCC(AlternatingClusterer):
         self._validate_params()
         rows = self._validated(X, reset=True)
         weight = validate_weights(sample_weight, rows)
-        for name in ("centers_rgb_", "image_shape_"):
-            self.__dict__.pop(name, None)
-        self._fit(Colors(rows, np.shape(X)[:2] if _is_grid(X) else None), weight)
+        self._forget("centers_rgb_", "image_shape_")
+        self._fit(Colors(rows, np.shape(X)[:2] if is_color_image(X) else None), weight)
         return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
@@ -320,13 +319,7 @@ class FCC(AlternatingClusterer):
         """Rows in the coordinates of the centres: features, or colours in CIELAB."""
         if is_dask(X) and self.color_space is not None:
             raise TypeError("FCC takes colours only in memory, not as a Dask array: pass X.compute().")
-        if _is_grid(X):
-            if X.shape[2] != 3:
-                raise ValueError(
-                    "X must be a feature matrix of shape (n_samples, n_features) or an image of shape (height, width, "
-                    f"3). Got an array of shape {X.shape} instead."
-                )
-            X = X.reshape(-1, 3)
+        X = pixels(X)
         rows = super()._validated(X, reset=reset)
         if self.color_space is None:
             return rows
@@ -415,7 +408,3 @@ class FCC(AlternatingClusterer):
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try {smaller('m', self.m)}"
         return super()._complaints(run, blocks) + collapse("FCC", run.state, self.memberships_, blocks, remedy)
-
-
-def _is_grid(X: Any) -> bool:
-    return len(getattr(X, "shape", ())) == 3

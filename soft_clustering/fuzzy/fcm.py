@@ -281,8 +281,7 @@ class FCM(AlternatingClusterer):
         self.centers_ = self._frame.to_input(self._state).astype(blocks.dtype)
         self.n_clusters_ = len(self.centers_)
         self.n_iter_ += 1
-        for stale in ("memberships_", "labels_", "objective_", "objective_history_", "converged_"):
-            self.__dict__.pop(stale, None)
+        self._forget("memberships_", "labels_", "objective_", "objective_history_", "converged_")
         return self
 
 

@@ -328,8 +328,7 @@ class RPFKM(AlternatingClusterer):
         try:
             super()._run(starts)
         finally:
-            for name in ("_moment", "_components", "_candidates", "_begun"):  # of the data, not of the model
-                self.__dict__.pop(name, None)
+            self._forget("_moment", "_components", "_candidates", "_begun")  # of the data, not of the model
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Projected:
         if self._terms is None:

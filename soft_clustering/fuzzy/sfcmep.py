@@ -30,15 +30,19 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array
 
 from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Array, Block, Blocks, Frame, Statistics, make_blocks
-from ..engine.initialisation import starting_centers
-from ..inputs.features import check_enough_samples, is_dask, naming, validate_weights
-from ..inputs.labels import PartialLabels, resolve_n_clusters, validate_partial_labels
+from ..engine.initialisation import further_rows, starting_centers
+from ..inputs.features import check_enough_samples, is_dask, validate_weights
+from ..inputs.labels import (
+    PartialLabels,
+    resolve_n_clusters,
+    validate_partial_labels,
+    validate_prior_memberships,
+)
 from ..kernels import EMPTY, CenterStatistics, Scatter
-from ..kernels.reference import draw, posteriors, squared_distances, update_closest
+from ..kernels.reference import posteriors, squared_distances
 from .afcm_simple import Adaptive, AFCMSimple
 
 _LEAST, _MOST = 1e-100, 1e100  # of a given entropy weight, in the coordinates of the frame
@@ -290,7 +294,7 @@ class SFCMEP(AFCMSimple):
         self._validate_params()
         X = self._validated(X, reset=True)
         labels = validate_partial_labels(y, X)
-        prior = None if prior_memberships is None else validate_prior(prior_memberships, X.shape[0])
+        prior = None if prior_memberships is None else validate_prior_memberships(prior_memberships, X.shape[0])
         width = self.n_clusters if self.n_clusters is not None or prior is None else prior.shape[1]
         K = resolve_n_clusters(width, labels)
         check_enough_samples(X.shape[0], K)
@@ -301,7 +305,7 @@ class SFCMEP(AFCMSimple):
             )
         weight = self._weights(validate_weights(sample_weight, X), priors, X.shape[0])
         self._n_clusters = K
-        self.__dict__.pop("classes_", None)
+        self._forget("classes_")
         if labels is not None:
             self.classes_ = labels.classes
         self._fit(Data(X, priors), weight)
@@ -422,44 +426,3 @@ class SFCMEP(AFCMSimple):
     def _from_vector(self, vector: Array, like: Adaptive) -> Adaptive:
         state = super()._from_vector(vector, like)
         return state if self._given is None else state._replace(log_weight=self._given)
-
-
-def validate_prior(prior_memberships: Any, n: int) -> Array:
-    """Prior memberships (n, K) with rows that sum to 1 or are NaN."""
-    with naming("prior_memberships"):
-        prior: Array = check_array(
-            prior_memberships,
-            dtype=np.float64,
-            copy=True,
-            ensure_all_finite="allow-nan",
-            input_name="prior_memberships",
-        )
-    missing = np.isnan(prior)
-    largest = np.where(missing, 0, prior).max(axis=1)
-    problem = None
-    if len(prior) != n:
-        problem = f"have a row per sample, {n}. Got an array of shape {prior.shape} instead"
-    elif (missing.any(axis=1) != missing.all(axis=1)).any():
-        problem = f"have rows that are all NaN or not at all. Row {np.argmax(missing.any(axis=1))} has both"
-    elif (prior < 0).any():
-        problem = f"be >= 0. Got {np.nanmin(prior):.3g} instead"
-    elif ((largest == 0) & ~missing[:, 0]).any():
-        problem = f"have a positive entry in each row. Row {np.argmax((largest == 0) & ~missing[:, 0])} has none"
-    if problem is not None:
-        raise ValueError(f"prior_memberships must {problem}.")
-    prior /= np.where(largest > 0, largest, 1)[:, None]  # the sum of the largest numbers would be infinite
-    return prior / prior.sum(axis=1, keepdims=True)
-
-
-def further_rows(block: Block, V: Array, n: int, rng: np.random.RandomState) -> Array:
-    """Rows (n, d) drawn as in k-means++: by weight times squared distance to what is there, the given V included."""
-    weight = np.ones(block.n) if block.weight is None else block.weight
-    closest = np.full(block.n, np.inf)
-    for v in V:
-        update_closest(block, v[None], closest)
-    chosen = np.empty((n, block.d))
-    for k in range(n):
-        mass = weight * closest if closest.any() else weight
-        chosen[k] = block.take(draw(mass, block.order, rng.uniform(size=1)))[0]
-        update_closest(block, chosen[[k]], closest)
-    return chosen

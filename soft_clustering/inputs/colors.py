@@ -55,6 +55,23 @@ def lab_to_rgb(lab: Any) -> NDArray[np.float64]:
     return rgb
 
 
+def is_color_image(X: Any) -> bool:
+    """Whether X is an image with channels, rather than a feature matrix."""
+    return len(getattr(X, "shape", ())) == 3
+
+
+def pixels(X: Any) -> Any:
+    """The pixels (height * width, 3) of a colour image in row-major order; anything else stays as it is."""
+    if not is_color_image(X):
+        return X
+    if X.shape[2] != 3:
+        raise ValueError(
+            "X must be a feature matrix of shape (n_samples, n_features) or an image of shape (height, width, 3). Got "
+            f"an array of shape {X.shape} instead."
+        )
+    return X.reshape(-1, 3)
+
+
 def validate_rgb(rows: NDArray[Any], whole: bool) -> NDArray[Any]:
     """Check sRGB colours and give them in [0, 1]; ``whole`` where they came as integers, which are 0 to 255."""
     top = 255 if whole else 1

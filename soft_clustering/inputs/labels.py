@@ -1,4 +1,4 @@
-"""Class labels of which some may be missing."""
+"""What is known of some samples: class labels, prior memberships."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
+from sklearn.utils.validation import check_array
+
+from .features import naming
 
 _DEFAULT = 3  # clusters, where neither the user nor a label says how many
 
@@ -96,3 +99,31 @@ def resolve_n_clusters(n_clusters: int | None, labels: PartialLabels | None) -> 
     if n_clusters < n_classes:
         raise ValueError(f"n_clusters={n_clusters} should be >= the number of classes in y, {n_classes}.")
     return int(n_clusters)
+
+
+def validate_prior_memberships(prior_memberships: Any, n: int) -> NDArray[np.float64]:
+    """Prior memberships (n, K) with rows that sum to 1 or are NaN."""
+    with naming("prior_memberships"):
+        prior: NDArray[np.float64] = check_array(
+            prior_memberships,
+            dtype=np.float64,
+            copy=True,
+            ensure_all_finite="allow-nan",
+            input_name="prior_memberships",
+        )
+    missing = np.isnan(prior)
+    largest = np.where(missing, 0, prior).max(axis=1)
+    problem = None
+    if len(prior) != n:
+        problem = f"have a row per sample, {n}. Got an array of shape {prior.shape} instead"
+    elif (missing.any(axis=1) != missing.all(axis=1)).any():
+        problem = f"have rows that are all NaN or not at all. Row {np.argmax(missing.any(axis=1))} has both"
+    elif (prior < 0).any():
+        problem = f"be >= 0. Got {np.nanmin(prior):.3g} instead"
+    elif ((largest == 0) & ~missing[:, 0]).any():
+        problem = f"have a positive entry in each row. Row {np.argmax((largest == 0) & ~missing[:, 0])} has none"
+    if problem is not None:
+        raise ValueError(f"prior_memberships must {problem}.")
+    prior /= np.where(largest > 0, largest, 1)[:, None]  # the sum of the largest numbers would be infinite
+    prior /= prior.sum(axis=1, keepdims=True)
+    return prior

@@ -211,8 +211,7 @@ class KFCCL(InductiveSoftClusterer):
         self._validate_params()
         X = self._validate_rows(X, reset=True)
         # A failed fit is no fit, and what another kernel left is none of this one's.
-        for name in ("dual_coef_", "memberships_", "labels_", "X_fit_", "gamma_"):
-            self.__dict__.pop(name, None)
+        self._forget("dual_coef_", "memberships_", "labels_", "X_fit_", "gamma_")
         n = X.shape[0]
         check_enough_samples(n, self.n_clusters)
         rng = check_random_state(self.random_state)

@@ -198,8 +198,7 @@ class SoftKSC(InductiveSoftClusterer):
         X = validate_kernel_rows(self, X, self.kernel, reset=True, accept_sparse=False)
         labels = validate_partial_labels(y, X)
         # A failed fit is no fit, and what another one left is none of this one's.
-        for name in ("embedding_centers_", "memberships_", "labels_", "X_fit_", "gamma_", "classes_"):
-            self.__dict__.pop(name, None)
+        self._forget("embedding_centers_", "memberships_", "labels_", "X_fit_", "gamma_", "classes_")
         K = resolve_n_clusters(self.n_clusters, labels)
         check_enough_samples(len(X), K)
         if self.max_samples < K:

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from soft_clustering import kernels
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.engine.initialisation import kmeans_plusplus, random_rows, starting_centers
+from soft_clustering.engine.initialisation import further_rows, kmeans_plusplus, random_rows, starting_centers
 
 IRIS = load_iris().data
 
@@ -200,3 +200,17 @@ def test_callable_draws_from_the_generator():
 def test_wrong_shape(init):
     with pytest.raises(ValueError, match=r"init must have shape \(3, 4\). Got shape"):
         start(init, 3)
+
+
+def test_further_rows_are_drawn_by_squared_distance():
+    X = np.array([[0.0], [0.0], [1.0], [3.0]])
+    blocks = make_blocks(X, np.array([5.0, 5.0, 3.0, 1.0]))
+    V = blocks.frame.from_input([[0.0]])
+    rng = np.random.RandomState(0)
+    drawn = np.array([blocks.frame.to_input(further_rows(blocks.joined(), V, 1, rng))[0, 0] for _ in range(2000)])
+    assert set(drawn.round(9)) == {1, 3}
+    assert (drawn > 2).mean() == pytest.approx(9 / 12, abs=0.03)
+    both = blocks.frame.to_input(further_rows(blocks.joined(), V, 2, rng)).ravel()
+    np.testing.assert_allclose(np.sort(both), [1, 3])
+    more = further_rows(blocks.joined(), V, 4, rng)  # more than there are distinct rows
+    assert np.isfinite(more).all()

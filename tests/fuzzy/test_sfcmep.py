@@ -14,7 +14,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import SFCMEP, AFCMSimple
 from soft_clustering.fuzzy import afcm_simple
-from soft_clustering.fuzzy.sfcmep import further_rows
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 FEW = np.where(np.arange(150) % 15 == 0, SPECIES, -1)
@@ -190,22 +189,6 @@ def test_one_start_where_every_cluster_has_a_label(capsys):
     assert capsys.readouterr().out.count("SFCMEP start") == 1
     SFCMEP(4, verbose=1, random_state=0).fit(IRIS, FEW)
     assert capsys.readouterr().out.count("SFCMEP start") == 5
-
-
-def test_further_rows_are_drawn_by_squared_distance():
-    from soft_clustering.engine.blocks import make_blocks
-
-    X = np.array([[0.0], [0.0], [1.0], [3.0]])
-    blocks = make_blocks(X, np.array([5.0, 5.0, 3.0, 1.0]))
-    V = blocks.frame.from_input([[0.0]])
-    rng = np.random.RandomState(0)
-    drawn = np.array([blocks.frame.to_input(further_rows(blocks.joined(), V, 1, rng))[0, 0] for _ in range(2000)])
-    assert set(drawn.round(9)) == {1, 3}
-    assert (drawn > 2).mean() == pytest.approx(9 / 12, abs=0.03)
-    both = blocks.frame.to_input(further_rows(blocks.joined(), V, 2, rng)).ravel()
-    np.testing.assert_allclose(np.sort(both), [1, 3])
-    more = further_rows(blocks.joined(), V, 4, rng)  # more than there are distinct rows
-    assert np.isfinite(more).all()
 
 
 def test_prior_memberships():

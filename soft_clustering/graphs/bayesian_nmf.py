@@ -37,7 +37,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, Run
 from ..kernels.graphs import ratio_rows
-from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, without_links
+from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, row_sums, without_links
 
 _FIRST = 100  # most communities to begin with where their number is to be found
 _EPS = math.sqrt(np.finfo(float).eps)
@@ -240,7 +240,7 @@ class BayesianNMF(GraphClusterer):
         if kind == "auto":
             kind = "unit" if self.n_clusters is None else "degree"
         if kind is not None:
-            unit = np.ones(A.shape[0]) if kind == "unit" else np.asarray(A.sum(axis=1)).ravel()
+            unit = np.ones(A.shape[0]) if kind == "unit" else row_sums(A)
             A = sparse.csr_array(A + sparse.diags_array(unit))
         self._unit = float(A.data.max())
         V = A / self._unit

@@ -40,7 +40,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..deep.training import load_torch, make_generator, reproducible, resolve_device
 from ..engine.alternating import PARAMETERS, Run, objective_change
 from ..engine.threads import single_threaded_blas
-from .network import GraphClusterer, best_of_starts, neighbour_means, without_links
+from .network import GraphClusterer, best_of_starts, neighbour_means, row_sums, without_links
 
 # The temperature, as a part of the first one, from a part of the epochs on.
 _STEPS = ((0, 1), (1 / 8, 0.625), (1 / 6, 0.5), (1 / 4, 0.375), (1 / 3, 0.25), (1 / 2, 0.125), (2 / 3, 0.0625))
@@ -307,7 +307,7 @@ class CDCGS(GraphClusterer):
             Equal ones for a node without links.
         """
         links = self._links(X)
-        rows = neighbour_means(links.astype(np.float64), self.memberships_.astype(np.float64))
+        rows = neighbour_means(links, self.memberships_)
         rows[np.diff(links.indptr) == 0] = 1 / self.n_clusters
         return (rows / rows.sum(axis=1, keepdims=True)).astype(links.dtype)
 
@@ -338,7 +338,7 @@ class Links:
                 check_invariants=False,
             )
         self.n, self.device = A.shape[0], device
-        self.degrees = torch.from_numpy(np.asarray(A.sum(axis=1)).ravel()).to(device)
+        self.degrees = torch.from_numpy(row_sums(A)).to(device)
 
     def product(self, C: Any) -> Any:
         """A C for stacked C, with the nodes as the last axis."""

@@ -57,7 +57,7 @@ from .message_passing import (
     normalised_adjacency,
     validate_node_features,
 )
-from .network import Array, neighbour_means, without_links
+from .network import Array, neighbour_means, row_sums, without_links
 
 _EVAL_EVERY = 25  # epochs
 _PATIENCE = 4  # evaluations of little change that are convergence
@@ -74,7 +74,8 @@ def soft_modularity(A: Any, C: Any) -> float:
     >>> soft_modularity(A, np.repeat(np.eye(2), 2, axis=0))
     0.5
     """
-    degrees = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
+    A = A.astype(np.float64)
+    degrees = row_sums(A)
     total = degrees.sum()
     return float(np.vdot(C, A @ C) / total - np.square(degrees / total @ C).sum())
 
@@ -89,7 +90,7 @@ class ModularityLoss:
     """L, and its gradient in closed form."""
 
     def __init__(self, torch: Any, A: Any, collapse_weight: float, device: Any) -> None:
-        degrees = np.asarray(A.sum(axis=1), dtype=np.float64)
+        degrees = row_sums(A)
         total = degrees.sum()
         # In units of 2m, whatever the unit of the weights.
         self._links = SparseMatrix(torch, A.astype(np.float64) / total, device, symmetric=True)
@@ -183,7 +184,7 @@ class DMoN(NodeNetwork):
 
     New nodes come as rows of links to the nodes of ``fit``. With ``node_features`` they pass the network in the place
     of a node with these links; without, the mean of the memberships of the linked nodes is as good or better than the
-    network, and is used. A node without links then has equal memberships.
+    network, and is used. A node without links then has equal memberships, as in ``fit``.
 
     References
     ----------
@@ -262,8 +263,6 @@ class DMoN(NodeNetwork):
         """
         self._validate_params()
         sizes = check_layer_sizes(self.hidden_layer_sizes, least=1)
-        for name in ("memberships_", "labels_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
         A = self._graph(X)
         n, K = A.shape[0], self.n_clusters
         features = None if node_features is None else validate_node_features(node_features, n)
@@ -398,7 +397,7 @@ class DMoN(NodeNetwork):
     def _finish(self, runs: list[Training], A: Any, Ah: Any, H: Any) -> None:
         """Store the best network, what its nodes send to new ones, and what it says of them."""
         training = min((run for run in runs if run.history), key=lambda run: run.history[-1])
-        self._layers, self._degrees = training.layers, np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
+        self._layers, self._degrees = training.layers, row_sums(A)
         self._products: list[Array] = []
 
         def mix(layer: int, product: Array) -> Array:
@@ -406,6 +405,8 @@ class DMoN(NodeNetwork):
             return Ah @ product
 
         Z, C = self._forward(H, mix)
+        if self._features.width is None:
+            C[self._degrees == 0] = 1 / self.n_clusters  # nothing is known of these nodes
         self.objective_ = self.collapse_weight * collapse(C) - soft_modularity(A, C)
         self.objective_history_ = np.array([*training.history, self.objective_])
         self.n_iter_, self.converged_ = training.n_epochs, training.converged

@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from ..inputs.features import is_dask, naming
-from .network import Array, GraphClusterer
+from .network import Array, GraphClusterer, row_sums
 
 Scaling = Literal["columns", "rows"]
 _LARGEST = 1e15  # of a feature that is taken as it is: its square is a float32
@@ -163,7 +163,7 @@ def normalised_adjacency(A: Any) -> Any:
     """D^(-1/2) (A + I) D^(-1/2), where D is the diagonal of the row sums of A + I."""
     joined = sparse.csr_array(A.astype(np.float64) + sparse.eye_array(A.shape[0], format="csr"))
     joined.sort_indices()
-    root = sparse.diags_array(1 / np.sqrt(np.asarray(joined.sum(axis=1)).ravel()))
+    root = sparse.diags_array(1 / np.sqrt(row_sums(joined)))
     return sparse.csr_array(root @ joined @ root)
 
 
@@ -176,7 +176,7 @@ class NewRows(NamedTuple):
     @classmethod
     def of(cls, links: Any, degrees: Array) -> NewRows:
         """``degrees`` are the sums of the links of the old nodes."""
-        own = 1 / (1 + np.asarray(links.sum(axis=1), dtype=np.float64).reshape(-1, 1))
+        own = 1 / (1 + row_sums(links)[:, None])
         scaled = links.astype(np.float64).multiply(np.sqrt(own)).multiply(1 / np.sqrt(1 + degrees))
         return cls(sparse.csr_array(scaled), own)
 

@@ -37,9 +37,7 @@ class GraphClusterer(InductiveSoftClusterer):
 
     def _graph(self, X: Any) -> Any:
         """The adjacency matrix for ``fit``: symmetric CSR without a diagonal, in float64 or float32."""
-        # A failed fit is no fit, whatever came before it.
-        for name in ("memberships_", "labels_"):
-            self.__dict__.pop(name, None)
+        self._forget("memberships_", "labels_")  # a failed fit is no fit
         A = validate_graph(self, X, binary=self._binary).adjacency
         if self.n_clusters is not None:
             check_enough_samples(A.shape[0], self.n_clusters)
@@ -58,9 +56,15 @@ class GraphClusterer(InductiveSoftClusterer):
         return tags
 
 
+def row_sums(links: Any) -> Array:
+    """Sums of the rows of a matrix, (n,), in double precision: those of large weights are no float32."""
+    return np.asarray(links.astype(np.float64).sum(axis=1)).ravel()
+
+
 def neighbour_means(links: Any, rows: NDArray[Any]) -> Array:
     """Mean of the rows of the linked nodes, weighted by the links; zeros without a link."""
-    sums = np.asarray(links.sum(axis=1)).reshape(-1, 1)
+    links = links.astype(np.float64)
+    sums = row_sums(links)[:, None]
     means: Array = (links @ rows) / np.where(sums > 0, sums, 1.0)
     return means
 
@@ -73,7 +77,7 @@ def spectral_labels(A: Any, K: int, rng: np.random.RandomState) -> NDArray[np.in
     n = A.shape[0]
     if K == 1:
         return np.zeros(n, dtype=np.intp)
-    degree = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
+    degree = row_sums(A)
     root = sparse.diags_array(1 / np.sqrt(degree + max(degree.mean(), np.finfo(float).tiny)))
     L = root @ A.astype(np.float64) @ root
     start = rng.uniform(size=n)

@@ -185,7 +185,7 @@ class NOCD(NodeNetwork):
         Penalty on the squared weights.
     batch_size : int or None, default=20000
         Links and other pairs that are drawn for an epoch, where the graph has more links than that. None: all pairs in
-        each epoch. Both cost about the same.
+        each epoch.
     learning_rate : float, default=1e-3
         Step size of Adam.
     eval_every : int, default=25
@@ -342,8 +342,6 @@ class NOCD(NodeNetwork):
         """
         self._validate_params()
         sizes = check_layer_sizes(self.hidden_layer_sizes)
-        for name in ("memberships_", "labels_"):  # a failed fit is no fit
-            self.__dict__.pop(name, None)
         A = self._graph(X)
         features = None if node_features is None else validate_node_features(node_features, A.shape[0])
         self.threshold_ = 0.5 if self.balance_loss else 0.01

@@ -124,6 +124,7 @@ class Peer(NamedTuple):
     older_fit: str = "fit(X)"
     our_fit: str = "fit(X)"
     our_constructor: str | None = None  # where it is not the usual one
+    deep: bool = False  # whether the older one needs torch
 
 
 OLDER = {
@@ -169,6 +170,9 @@ OLDER = {
     "BIGCLAM": Peer("BIGCLAM(n_nodes=1000, n_communities=K)", graph),
     "BayesianNMF": Peer("BayesianNMF(n_clusters=K)", graph),
     "MMSB": Peer("MMSB(n_blocks=K, random_state=0)", graph),
+    "CDCGS": Peer("CDCGS(n_clusters=K, random_state=0)", graph, deep=True),
+    "NOCD": Peer("NOCD()", graph, "fit(sparse.csr_matrix(X), sparse.csr_matrix((len(X), 0)), K)", deep=True),
+    "DMoN": Peer("DMoN(len(X), 64, K, random_state=0)", graph, "fit(X, adj=X)", deep=True),
     "SCSPA": Peer("SCSPA(n_clusters=K)", partitions, "fit_predict(X)"),
     "SHBGF": Peer("SHBGF(n_clusters=K)", partitions, "fit_predict(X)"),
     "SMCLA": Peer("SMCLA(n_clusters=K)", partitions, "fit_predict(X)"),
@@ -191,7 +195,7 @@ def our_call(name: str) -> str:
 
 def give(process: Interpreter, name: str, data: dict[str, Any]) -> None:
     """Hand a process the estimator, K and the data."""
-    process.run(f"import numpy\nfrom soft_clustering import {name}\nK = {K}")
+    process.run(f"import numpy\nfrom scipy import sparse\nfrom soft_clustering import {name}\nK = {K}")
     for key, value in data.items():
         made = f"[numpy.array(part) for part in {[part.tolist() for part in value]}]"
         process.run(f"{key} = {made if isinstance(value, list) else f'numpy.array({value.tolist()})'}")
@@ -228,7 +232,7 @@ class Side:
 def compare(name: str, repeats: int, time_limit: float) -> dict[str, Any]:
     peer = OLDER[name]
     data, y = peer.data()
-    ours, older = Interpreter(sys.executable), PeerProcess()
+    ours, older = Interpreter(sys.executable), PeerProcess(peer.deep)
     ours.run(f"import sys\nsys.path[:] = {sys.path}")
     sides = {
         "ours": Side(ours, name, peer.our_constructor or our_call(name), peer.our_fit, data, time_limit),

@@ -48,9 +48,11 @@ def venv_python(name: str, *requirements: list[str]) -> str:
     return str(python)
 
 
-def peer_python() -> str:
-    """The interpreter of the older package's environment."""
-    # its torch models are not needed here, and torch is large
+def peer_python(deep: bool = False) -> str:
+    """The interpreter of the older package's environment, which is large with what its torch models need."""
+    if deep:
+        constraints = str(Path(__file__).parent.parent / "constraints.txt")
+        return venv_python("older-deep", ["-c", constraints, REQUIREMENT, "torch", "torch_geometric"])
     return venv_python("older", ["--no-deps", REQUIREMENT], ["numpy", "scipy", "scikit-learn", "typeguard"])
 
 
@@ -92,9 +94,9 @@ class Interpreter:
 class PeerProcess(Interpreter):
     """Run snippets in the environment of the older package."""
 
-    def __init__(self) -> None:
+    def __init__(self, deep: bool = False) -> None:
         # -I: neither this folder nor PYTHONPATH, or it would import us
-        super().__init__(peer_python(), "-I")
+        super().__init__(peer_python(deep), "-I")
         version = "from importlib.metadata import version\nanswer = version('soft-clustering')"
         assert self.run(version)[1] == REQUIREMENT.partition("==")[2]
         assert self.run("import soft_clustering\nanswer = hasattr(soft_clustering, '_registry')")[1] is False

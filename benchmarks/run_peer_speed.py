@@ -31,7 +31,7 @@ from sklearn.preprocessing import minmax_scale
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment, memory
-from soft_clustering.datasets import make_phantom, make_topic_corpus
+from soft_clustering.datasets import make_overlapping_graph, make_phantom, make_topic_corpus
 
 K = 5
 PATIENCE = 10.0  # seconds; a slower fit is not repeated
@@ -110,6 +110,12 @@ def documents() -> Input:
     return {"X": np.array(texts)}, corpus.document_topics.argmax(axis=1)
 
 
+def graph() -> Input:
+    """Five communities of 200 nodes, 20 neighbours inside and 4 by chance."""
+    planted = make_overlapping_graph(1000, K, overlap=0.0, degree=20.0, background_degree=4.0, random_state=0)
+    return {"X": planted.adjacency.toarray()}, planted.cover.argmax(axis=1)
+
+
 class Peer(NamedTuple):
     """How both packages are called: K, the seed and what ``fit`` takes have other names here and there."""
 
@@ -118,6 +124,7 @@ class Peer(NamedTuple):
     older_fit: str = "fit(X)"
     our_fit: str = "fit(X)"
     our_constructor: str | None = None  # where it is not the usual one
+    deep: bool = False  # whether the older one needs torch
 
 
 OLDER = {
@@ -160,6 +167,12 @@ OLDER = {
         our_constructor="FeMIFuzzy(n_clusters=K, random_state=0)",
     ),
     "SoftDBSCANGM": Peer("SoftDBSCANGM()"),
+    "BIGCLAM": Peer("BIGCLAM(n_nodes=1000, n_communities=K)", graph),
+    "BayesianNMF": Peer("BayesianNMF(n_clusters=K)", graph),
+    "MMSB": Peer("MMSB(n_blocks=K, random_state=0)", graph),
+    "CDCGS": Peer("CDCGS(n_clusters=K, random_state=0)", graph, deep=True),
+    "NOCD": Peer("NOCD()", graph, "fit(sparse.csr_matrix(X), sparse.csr_matrix((len(X), 0)), K)", deep=True),
+    "DMoN": Peer("DMoN(len(X), 64, K, random_state=0)", graph, "fit(X, adj=X)", deep=True),
     "SCSPA": Peer("SCSPA(n_clusters=K)", partitions, "fit_predict(X)"),
     "SHBGF": Peer("SHBGF(n_clusters=K)", partitions, "fit_predict(X)"),
     "SMCLA": Peer("SMCLA(n_clusters=K)", partitions, "fit_predict(X)"),
@@ -182,7 +195,7 @@ def our_call(name: str) -> str:
 
 def give(process: Interpreter, name: str, data: dict[str, Any]) -> None:
     """Hand a process the estimator, K and the data."""
-    process.run(f"import numpy\nfrom soft_clustering import {name}\nK = {K}")
+    process.run(f"import numpy\nfrom scipy import sparse\nfrom soft_clustering import {name}\nK = {K}")
     for key, value in data.items():
         made = f"[numpy.array(part) for part in {[part.tolist() for part in value]}]"
         process.run(f"{key} = {made if isinstance(value, list) else f'numpy.array({value.tolist()})'}")
@@ -219,7 +232,7 @@ class Side:
 def compare(name: str, repeats: int, time_limit: float) -> dict[str, Any]:
     peer = OLDER[name]
     data, y = peer.data()
-    ours, older = Interpreter(sys.executable), PeerProcess()
+    ours, older = Interpreter(sys.executable), PeerProcess(peer.deep)
     ours.run(f"import sys\nsys.path[:] = {sys.path}")
     sides = {
         "ours": Side(ours, name, peer.our_constructor or our_call(name), peer.our_fit, data, time_limit),

@@ -29,6 +29,12 @@ from .fuzzy.pfcm import PFCM as PFCM
 from .fuzzy.rough_k_means import RoughKMeans as RoughKMeans
 from .fuzzy.rpfkm import RPFKM as RPFKM
 from .fuzzy.sfcmep import SFCMEP as SFCMEP
+from .graphs.bayesian_nmf import BayesianNMF as BayesianNMF
+from .graphs.bigclam import BIGCLAM as BIGCLAM
+from .graphs.cdcgs import CDCGS as CDCGS
+from .graphs.dmon import DMoN as DMoN
+from .graphs.mmsb import MMSB as MMSB
+from .graphs.nocd import NOCD as NOCD
 from .images.afcm_adaptive import AFCMAdaptive as AFCMAdaptive
 from .images.skfcm import SKFCM as SKFCM
 from .kernelized.kfccl import KFCCL as KFCCL

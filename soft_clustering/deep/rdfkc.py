@@ -55,7 +55,16 @@ from ..inputs.images import validate_grid
 from ..kernels import center_memberships
 from ..kernels.reference import fcm_rule, squared_distances
 from .autoencoders import make_autoencoder
-from .training import check_finite, load_torch, make_adam, make_generator, reproducible, resolve_device, run_epoch
+from .training import (
+    check_finite,
+    check_layer_sizes,
+    load_torch,
+    make_adam,
+    make_generator,
+    reproducible,
+    resolve_device,
+    run_epoch,
+)
 
 _STARTS = 10  # of k-means
 _SWEEPS = 3  # over the graph in a membership step
@@ -570,12 +579,8 @@ class RDFKC(InductiveSoftClusterer):
     def _networks(self, torch: Any, X: NDArray[Any], generator: Any) -> tuple[Any, Any]:
         """Encoder and decoder to train, in single precision on the CPU."""
         if self.encoder is None and self.decoder is None:
-            sizes = np.asarray(self.hidden_layer_sizes)
-            if sizes.ndim != 1 or (sizes.size and (sizes.dtype.kind not in "iu" or sizes.min() < 1)):
-                raise ValueError(
-                    f"hidden_layer_sizes must be a sequence of integers >= 1. Got {self.hidden_layer_sizes!r} instead."
-                )
-            return make_autoencoder(torch, self._shape, sizes.tolist(), self.n_components, generator)
+            sizes = check_layer_sizes(self.hidden_layer_sizes)
+            return make_autoencoder(torch, self._shape, sizes, self.n_components, generator)
         given = {"encoder": self.encoder, "decoder": self.decoder}
         for name, network in given.items():
             if not isinstance(network, torch.nn.Module):

@@ -66,6 +66,16 @@ def reproducible(torch: Any, *, seed: int | None = None) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
+def check_layer_sizes(sizes: Any, *, least: int = 0) -> list[int]:
+    """Widths of hidden layers, at least so many of them."""
+    found = np.asarray(sizes)
+    if found.ndim != 1 or len(found) < least or (found.size and (found.dtype.kind not in "iu" or found.min() < 1)):
+        length = f" of length >= {least}" if least else ""
+        raise ValueError(f"hidden_layer_sizes must be a sequence{length} of integers >= 1. Got {sizes!r} instead.")
+    widths: list[int] = found.tolist()
+    return widths
+
+
 def make_adam(torch: Any, parameters: list[Any], learning_rate: float, penalty: float, device: Any) -> Any:
     """Adam on a loss plus ``penalty`` times the sum of the squared parameters."""
     # torch's weight decay is the factor of half of that sum.

@@ -34,7 +34,7 @@ except ImportError as error:
         ) from error
     compiled = None
 
-SOURCES = ("_compiled.pyx", "gauss.h", "kernels.h", "rules.h", "tile.h", "topics.h")
+SOURCES = ("_compiled.pyx", "gauss.h", "graphs.h", "kernels.h", "rules.h", "tile.h", "topics.h")
 
 
 def source_hash() -> str | None:

@@ -76,6 +76,13 @@ cdef extern from "kernels.h" nogil:
     void lda_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void plsi_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void fold_in_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void ratio_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    int affiliation_sweep_c "affiliation_sweep" (
+        const int64_t *, const int64_t *, double *, double *, const int64_t *, int64_t, int64_t, double, double)
+    int affiliation_rows_c "affiliation_rows" (
+        const int64_t *, const int64_t *, const double *, const double *, double *, int64_t, int64_t, double, double, int64_t)
+    double affiliation_links_c "affiliation_links" (
+        const int64_t *, const int64_t *, const double *, const double *, int64_t, int64_t, double)
 
 cdef extern from *:
     """
@@ -649,3 +656,50 @@ def fold_in(Rows rows, B, log_prior, double beta, int64_t max_iter, double tol, 
     job.out = output(rows, out)
     results = over_documents(&job, rows, topics, B.shape[1], 1, chunks, threads)
     return out, results[0]
+
+
+def ratio_rows(Rows rows, const double[:, ::1] P, Q, int64_t chunks, int threads):
+    """(sum_j x_ij / s_ij Q_j (n, K) with s_ij = P_i . Q_j over the links, sum x_ij log s_ij)."""
+    cdef job_t job
+    cdef Topics topics = Topics(rows, Q, np.zeros(1))
+    cdef int64_t K = Q.shape[1], wide = topics.c.wide
+    cdef double[:, ::1] padded = np.zeros((P.shape[0], wide)), out = np.empty((P.shape[0], wide))
+    padded[:, :K] = P
+    job.chunk = &ratio_chunk
+    job.given = &padded[0, 0]
+    job.row_out = &out[0, 0]
+    results = over_documents(&job, rows, topics, K, 1, chunks, threads)
+    return np.asarray(out)[:, :K], results[0]
+
+
+def affiliation_sweep(const int64_t[::1] indptr, const int64_t[::1] indices, double[:, ::1] F, double[::1] total,
+                      const int64_t[::1] order, double rate, double most):
+    """Move each row of F (n, wide) once, in order, and keep ``total`` (wide,) the sum of the rows; in place."""
+    cdef int status
+    cdef const int64_t *to = &indices[0] if indices.shape[0] else NULL
+    with nogil:
+        status = affiliation_sweep_c(&indptr[0], to, &F[0, 0], &total[0], &order[0], order.shape[0], F.shape[1], rate, most)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def affiliation_rows(const int64_t[::1] indptr, const int64_t[::1] indices, const double[:, ::1] F, const double[::1] total,
+                     double[:, ::1] f, double rate, double most, int64_t steps):
+    """Move the rows f (m, wide) of new nodes, linked to rows of F; in place."""
+    cdef int status
+    cdef const int64_t *to = &indices[0] if indices.shape[0] else NULL
+    with nogil:
+        status = affiliation_rows_c(
+            &indptr[0], to, &F[0, 0], &total[0], &f[0, 0], f.shape[0], F.shape[1], rate, most, steps)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def affiliation_links(const int64_t[::1] indptr, const int64_t[::1] indices, const double[:, ::1] F, double rate):
+    """The links' part of the log likelihood."""
+    cdef double[::1] zero = np.zeros(F.shape[1])
+    cdef const int64_t *to = &indices[0] if indices.shape[0] else NULL
+    cdef double total
+    with nogil:
+        total = affiliation_links_c(&indptr[0], to, &F[0, 0], &zero[0], F.shape[0], F.shape[1], rate)
+    return total

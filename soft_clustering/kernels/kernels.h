@@ -16,6 +16,7 @@
 #define TILE 64
 #define PAD 4      /* topics are filled up to a multiple of it */
 #define TINY 1e-200 /* no probability of a word is smaller */
+#define FLOOR 1e-12 /* no rate of a link is smaller */
 #define STRIP 256
 #define WEIGHTS 0
 #define MEMBERSHIPS 1
@@ -136,6 +137,7 @@ static INLINE double scaled(double x, double scale)
 #include "rules.h"
 #include "gauss.h"
 #include "topics.h"
+#include "graphs.h"
 #undef NAME
 #undef DNAME
 #undef REAL
@@ -159,6 +161,7 @@ static INLINE double scaled(double x, double scale)
 #include "rules.h"
 #include "gauss.h"
 #include "topics.h"
+#include "graphs.h"
 #undef NAME
 #undef DNAME
 #undef REAL
@@ -190,6 +193,10 @@ typedef struct {
                             double *, double *);
     void (*fold_in_document)(const double *, const double *, int64_t, double, const double *, int64_t, int64_t, int64_t, double,
                              double *, double *, double *);
+    double (*ratio_row)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double *);
+    double (*affiliation_value)(const double *, const double *, const int64_t *, int64_t, int64_t, const double *, double);
+    int (*affiliation_step)(double *, const double *, const int64_t *, int64_t, int64_t, const double *, double, double, double *,
+                            double *);
 } steps_t;
 
 static const steps_t steps_narrow = {
@@ -198,7 +205,8 @@ static const steps_t steps_narrow = {
     {rule_fcm_narrow, rule_rational_narrow, rule_exponential_narrow, rule_pfcm_narrow, rule_entropy_narrow, rule_bumps_narrow,
      rule_kernel_narrow, rule_nearest_narrow},
     pair_bumps_narrow, window_narrow, temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow,
-    digammas_narrow, lda_document_narrow, explain_narrow, plsi_document_narrow, fold_in_document_narrow};
+    digammas_narrow, lda_document_narrow, explain_narrow, plsi_document_narrow, fold_in_document_narrow,
+    ratio_row_narrow, affiliation_value_narrow, affiliation_step_narrow};
 #if HAS_WIDE
 static const steps_t steps_wide = {
     {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
@@ -206,7 +214,8 @@ static const steps_t steps_wide = {
     {rule_fcm_wide, rule_rational_wide, rule_exponential_wide, rule_pfcm_wide, rule_entropy_wide, rule_bumps_wide,
      rule_kernel_wide, rule_nearest_wide},
     pair_bumps_wide, window_wide, temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide,
-    digammas_wide, lda_document_wide, explain_wide, plsi_document_wide, fold_in_document_wide};
+    digammas_wide, lda_document_wide, explain_wide, plsi_document_wide, fold_in_document_wide,
+    ratio_row_wide, affiliation_value_wide, affiliation_step_wide};
 #endif
 
 static int use_wide = -1;
@@ -713,4 +722,69 @@ static void fold_in_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, d
         *result += (job->x->weight ? job->x->weight[row] : 1) * s->explain(one, B, x, word, words, wide, 1, chance, NULL);
     }
     free(x);
+}
+
+/* For each node i, with s_ij = P_i . Q_j: out_i = sum_j x_ij / s_ij Q_j over its links (row_out, (n, wide)). Result:
+   sum x_ij log s_ij. P is job->given, Q job->topics->B. */
+static void ratio_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    DOCUMENT(job->topics, result)
+    (void)t;
+    (void)psi;
+    (void)acc;
+    (void)one;
+    (void)A;
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t links = document(job, row, word, x, NULL);
+        *result += steps()->ratio_row(job->given + row * wide, job->topics->B, x, word, links, wide, job->row_out + row * wide);
+    }
+    free(x);
+}
+
+/* Ascent of affiliations, node after node in the given order; `sum` is kept equal to the sum of the rows of F. -1 where memory
+   ran out. */
+static int affiliation_sweep(const int64_t *indptr, const int64_t *indices, double *F, double *sum, const int64_t *order,
+                             int64_t n, int64_t wide, double rate, double most)
+{
+    double *rest = malloc(sizeof(double) * (size_t)(4 * wide)), *g = rest + wide, *trial = g + wide, *old = trial + wide;
+    if (!rest)
+        return -1;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t u = order[i], links = indptr[u + 1] - indptr[u];
+        double *f = F + u * wide;
+        for (int64_t k = 0; k < wide; k++)
+            rest[k] = sum[k] - f[k];
+        memcpy(old, f, sizeof(double) * (size_t)wide);
+        if (steps()->affiliation_step(f, F, indices + indptr[u], links, wide, rest, rate, most, g, trial))
+            for (int64_t k = 0; k < wide; k++)
+                sum[k] = rest[k] + f[k];
+    }
+    free(rest);
+    return 0;
+}
+
+/* Rows f (m, wide) of nodes whose links lead to rows of F, each by at most `most_steps` steps of its own. */
+static int affiliation_rows(const int64_t *indptr, const int64_t *indices, const double *F, const double *sum, double *f,
+                            int64_t m, int64_t wide, double rate, double most, int64_t most_steps)
+{
+    double *g = malloc(sizeof(double) * (size_t)(2 * wide));
+    if (!g)
+        return -1;
+    for (int64_t u = 0; u < m; u++)
+        for (int64_t i = 0; i < most_steps; i++)
+            if (!steps()->affiliation_step(f + u * wide, F, indices + indptr[u], indptr[u + 1] - indptr[u], wide, sum, rate,
+                                           most, g, g + wide))
+                break;
+    free(g);
+    return 0;
+}
+
+/* sum over the links of log(1 - exp(-F_u . F_v - rate)) + F_u . F_v, each link once for both directions: half of the sum. */
+static double affiliation_links(const int64_t *indptr, const int64_t *indices, const double *F, const double *zero, int64_t n,
+                                int64_t wide, double rate)
+{
+    double total = 0;
+    for (int64_t u = 0; u < n; u++)
+        total += steps()->affiliation_value(F + u * wide, F, indices + indptr[u], indptr[u + 1] - indptr[u], wide, zero, rate);
+    return total / 2;
 }

@@ -272,7 +272,59 @@ def document_sample(n_clusters: int) -> Sample:
     )
 
 
+def graph_sample(n_clusters: int) -> Sample:
+    """Dense blocks of nodes with few links between them, a node in two blocks; new nodes are linked to one block."""
+    rng = np.random.default_rng(0)
+    size = 14
+
+    def draw(per_cluster: int, inside: float, between: float) -> tuple[Any, NDArray[np.intp]]:
+        y = np.repeat(np.arange(n_clusters), per_cluster)
+        A = np.triu(rng.uniform(size=(len(y), len(y))) < np.where(y[:, None] == y, inside, between), 1)
+        if n_clusters > 1:
+            A[0, size : size + 6] = True
+        return sparse.csr_array((A | A.T).astype(np.float64)), y
+
+    X, y = draw(size, 0.7, 0.02)
+    places = np.tile(np.arange(n_clusters), 5)
+    new = sparse.csr_array((rng.uniform(size=(len(places), len(y))) < np.where(places[:, None] == y, 0.7, 0.01)) * 1.0)
+    noisy = np.triu(rng.uniform(size=X.shape) < 0.5, 1)
+    dense = X.toarray()
+    same: dict[str, Any] = {
+        "a dense array": dense,
+        "CSC": X.tocsc(),
+        "COO": X.tocoo(),
+        "whole numbers": dense.astype(np.int64),
+        "a nested list": dense.tolist(),
+        "explicit zeros": sparse.csr_array((X.tocoo().data * 1.0, X.tocoo().coords), shape=X.shape),
+        "self loops": X + sparse.eye_array(X.shape[0]),
+    }
+    try:
+        import networkx
+
+        same["a networkx graph"] = networkx.from_scipy_sparse_array(X, edge_attribute=None)
+    except ImportError:
+        pass
+    start = np.full((len(y), n_clusters), 0.2 / n_clusters)
+    start[np.arange(len(y)), y] += 0.8
+    return Sample(
+        X=X,
+        labels=y,
+        known=X,
+        new=new,
+        n_new=new.shape[0],
+        batches=(new[:1], new[1:3], new[3:]),
+        worse=sparse.csr_array((noisy | noisy.T) * 1.0),
+        hard=draw(12, 0.3, 0.25)[0],
+        other=draw(9, 0.6, 0.05)[0],
+        take=lambda data, indices: data[indices],
+        same=same,
+        starts=(start,),
+        single=lambda data: data.astype(np.float32),
+    )
+
+
 SAMPLES: dict[str, Callable[[int], Sample]] = {
+    "graph": graph_sample,
     "features": feature_sample,
     "documents": document_sample,
     "image": image_sample,

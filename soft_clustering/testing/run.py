@@ -26,6 +26,12 @@ PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba")
 EXACT = 1e-9  # two ways to the same number
 # Small networks that learn for a moment: the checks fit often, and a network need not be a good one to be right.
 QUICK: dict[str, Any] = {"hidden_layer_sizes": (16,), "pretrain_epochs": 5, "max_epochs": 5}
+# Where a few epochs are too few to tell clusters apart at all.
+QUICK_OF: dict[str, dict[str, Any]] = {
+    "CDCGS": {"n_draws": 5, "learning_rate": 0.1, "n_init": 2, "max_epochs": 60},
+}
+# Where an epoch is a single step, as on graphs.
+QUICK_STEPS: dict[str, Any] = QUICK | {"max_epochs": 20, "learning_rate": 0.02}
 
 
 def rule(function: Check) -> Check:
@@ -80,7 +86,9 @@ def ready(estimator: BaseSoftClusterer, **parameters: Any) -> Any:
 
 
 def quick(estimator: BaseSoftClusterer) -> Any:
-    """A clone with the settings of ``QUICK``, where it has these parameters, for suites that fit very often.
+    """A clone with the settings of ``QUICK`` or ``QUICK_STEPS``, where it has these parameters, for frequent fits.
+
+    ``QUICK_OF`` has settings for single estimators.
 
     Examples
     --------
@@ -90,7 +98,9 @@ def quick(estimator: BaseSoftClusterer) -> Any:
     >>> quick(FCM())
     FCM()
     """
-    return clone(estimator).set_params(**{k: v for k, v in QUICK.items() if has_parameter(estimator, k)})
+    settings = QUICK_STEPS if estimator.modality == "graph" else QUICK
+    settings = settings | QUICK_OF.get(type(estimator).__name__, {})
+    return clone(estimator).set_params(**{k: v for k, v in settings.items() if has_parameter(estimator, k)})
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import pytest
 
 from soft_clustering.deep.training import (
     check_finite,
+    check_layer_sizes,
     load_torch,
     make_adam,
     make_generator,
@@ -111,3 +112,11 @@ def test_infinite_loss_is_refused():
     for loss in (math.nan, math.inf):
         with pytest.raises(ValueError, match=f"its loss is {loss}: use a smaller rate"):
             check_finite(loss, "use a smaller rate")
+
+
+def test_layer_sizes():
+    assert check_layer_sizes((3, np.int64(4))) == [3, 4]
+    assert check_layer_sizes([]) == []
+    for sizes, least in (((0,), 0), ((2.5,), 0), ("ab", 0), (((1, 2), (3, 4)), 0), ((), 1)):
+        with pytest.raises(ValueError, match="hidden_layer_sizes must be a sequence"):
+            check_layer_sizes(sizes, least=least)

@@ -1,0 +1,135 @@
+"""Quality of every estimator of graphs on graphs with known communities.
+
+``python benchmarks/communities.py --data FOLDER [--seeds 5] [--models NAME ...] [--graphs NAME ...]`` fits, with the
+number of communities given and else the defaults,
+
+* Facebook ego networks, whose circles overlap: overlapping normalised mutual information (the variant that divides by
+  the larger entropy) of ``get_cover()`` and the circles, times 100. Nodes without links are removed before, as in the
+  publications. Estimators that take features of the nodes are fitted with and without;
+* karate, dolphins, football and polbooks, whose communities do not overlap: adjusted Rand index of ``labels_``, and
+  their modularity.
+
+FOLDER has the files that ``soft_clustering.datasets.load_graph`` reads. Prints Markdown tables of means (deviations)
+over the seeds and writes ``benchmarks/results/communities.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+import soft_clustering
+from soft_clustering._registry import REGISTRY
+from soft_clustering.benchmarking import environment
+from soft_clustering.datasets import load_graph
+from soft_clustering.graphs.dmon import soft_modularity
+from soft_clustering.metrics import overlapping_nmi
+
+RESULTS = Path(__file__).parent / "results"
+OVERLAPPING = ("fb_348", "fb_414", "fb_686", "fb_698", "fb_1684", "fb_1912")
+DISJOINT = ("karate", "dolphins", "football", "polbooks")
+
+
+def variants(cls: Any, features: bool) -> Iterator[tuple[str, dict[str, Any], bool]]:
+    """(Name, settings, whether with features of the nodes) of the ways to fit an estimator."""
+    yield cls.__name__, {}, False
+    if features and "node_features" in inspect.signature(cls.fit).parameters:
+        yield f"{cls.__name__}, features", {}, True
+        if "append_adjacency" in cls().get_params():
+            yield f"{cls.__name__}, features alone", {"append_adjacency": False}, True
+
+
+def fitted(cls: Any, A: Any, settings: dict[str, Any], features: Any) -> tuple[float, Any]:
+    """Seconds of CPU time, and the model."""
+    keywords = {} if features is None else {"node_features": features}
+    start = time.process_time()
+    model = cls(**settings).fit(A, **keywords)
+    return time.process_time() - start, model
+
+
+def without_isolated(graph: Any) -> tuple[Any, Any, Any]:
+    """Adjacency matrix, cover and features of the nodes with links."""
+    linked = np.diff(graph.adjacency.indptr) > 0
+    features = None if graph.features is None else graph.features[linked]
+    return graph.adjacency[linked][:, linked], graph.cover[linked], features
+
+
+def modularity(A: Any, labels: Any) -> float:
+    """That of a partition, in which every node without a label is alone."""
+    labels = np.where(labels < 0, labels.max() + 1 + np.arange(len(labels)), labels)
+    return soft_modularity(A, np.eye(labels.max() + 1)[labels])
+
+
+def scores(graph: Any, A: Any, cover: Any, model: Any) -> dict[str, float]:
+    """What is measured on a graph."""
+    if graph.labels is None:
+        return {"onmi": 100 * overlapping_nmi(cover, model.get_cover())}
+    return {"ari": adjusted_rand_score(graph.labels, model.labels_), "modularity": modularity(A, model.labels_)}
+
+
+def measure(classes: list[Any], names: tuple[str, ...], folder: str, seeds: int) -> dict[str, Any]:
+    """Table row by row: a variant of an estimator, a column per graph."""
+    found: dict[str, Any] = {}
+    print("\n| estimator | " + " | ".join(names) + " | mean | CPU s |\n" + "|---" * (len(names) + 3) + "|")
+    for cls in classes:
+        for title, extra, with_features in variants(cls, names[0] in OVERLAPPING):
+            row = found[title] = {}
+            for name in names:
+                graph = load_graph(name, data_home=folder)
+                A, cover, features = without_isolated(graph)
+                runs = row[name] = []
+                for seed in range(seeds):
+                    settings = {"n_clusters": cover.shape[1], "random_state": seed} | extra
+                    taken, model = fitted(cls, A, settings, features if with_features else None)
+                    runs.append(scores(graph, A, cover, model) | {"cpu_seconds": taken})
+            print(f"| {title} | " + " | ".join(summary(row)) + " |", flush=True)
+    return found
+
+
+def summary(row: dict[str, Any]) -> Iterator[str]:
+    """The cells of a row."""
+    means: dict[str, list[float]] = {}
+    for runs in row.values():
+        cell = []
+        for metric in (key for key in runs[0] if key != "cpu_seconds"):
+            values = [run[metric] for run in runs]
+            means.setdefault(metric, []).append(float(np.mean(values)))
+            digits = 1 if metric == "onmi" else 3
+            cell.append(f"{np.mean(values):.{digits}f} ({np.std(values):.{digits}f})")
+        yield ", ".join(cell)
+    yield ", ".join(f"{np.mean(values):.{1 if metric == 'onmi' else 3}f}" for metric, values in means.items())
+    yield f"{sum(run['cpu_seconds'] for runs in row.values() for run in runs):.1f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", metavar="FOLDER", required=True)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--models", nargs="+", metavar="NAME")
+    parser.add_argument("--graphs", nargs="+", metavar="NAME", choices=OVERLAPPING + DISJOINT)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    classes = [getattr(soft_clustering, row.name) for row in REGISTRY]
+    classes = [cls for cls in classes if cls.modality == "graph"]
+    if arguments.models:
+        classes = [cls for cls in classes if cls.__name__ in arguments.models]
+    record: dict[str, Any] = {"environment": environment(), "seeds": arguments.seeds}
+    for kind, names in (("overlapping", OVERLAPPING), ("disjoint", DISJOINT)):
+        wanted = tuple(name for name in names if arguments.graphs is None or name in arguments.graphs)
+        if wanted:
+            record[kind] = measure(classes, wanted, arguments.data, arguments.seeds)
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "communities.json").write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

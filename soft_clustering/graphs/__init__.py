@@ -1,0 +1,1 @@
+"""Communities of graphs, overlapping or not."""

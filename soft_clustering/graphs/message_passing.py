@@ -1,0 +1,283 @@
+"""What graph neural networks share: features of nodes, normalised links, sparse products that pass gradients on.
+
+Networks learn in single precision with torch. What they say of nodes, known or new, is computed in double precision
+with NumPy, so that a node gets the same answer whatever nodes are asked for with it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from ..inputs.features import is_dask, naming
+from .network import Array, GraphClusterer, row_sums
+
+Scaling = Literal["columns", "rows"]
+_LARGEST = 1e15  # of a feature that is taken as it is: its square is a float32
+
+
+class NodeNetwork(GraphClusterer):
+    """A clusterer of the nodes of a graph by a network that may also see features of the nodes."""
+
+    def fit_transform(self, X: Any, y: Any = None, *, node_features: Any = None) -> NDArray[Any]:
+        """Fit, and the memberships of the same nodes as those of new ones.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+        y : ignored
+        node_features : as for ``fit``
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_nodes, n_clusters)
+        """
+        model = self.fit(X, y, node_features=node_features)
+        memberships: NDArray[Any] = model.transform(X, node_features=node_features)
+        return memberships
+
+    def _new_features(self, node_features: Any, n: int, width: int | None) -> Any:
+        """Features of n new nodes, which there must be if there were some of the nodes of ``fit``."""
+        name = type(self).__name__
+        if width is None:
+            if node_features is not None:
+                raise ValueError(f"node_features must be None: {name} was fitted without.")
+            return None
+        if node_features is None:
+            raise ValueError(f"node_features must be those of the new nodes: {name} was fitted with. Got None.")
+        features = validate_node_features(node_features, n)
+        if features.shape[1] != width:
+            raise ValueError(
+                f"node_features has {features.shape[1]} features, but {name} is expecting {width} features as input."
+            )
+        return features
+
+
+# Features -------------------------------------------------------------------------------------------------------------
+
+
+def validate_node_features(node_features: Any, n: int) -> Any:
+    """A finite (n, d) matrix in double precision, an array or CSR."""
+    if is_dask(node_features):
+        raise TypeError("node_features must be in memory: pass node_features.compute().")
+    with naming("node_features"), np.errstate(over="ignore", invalid="ignore"):
+        features = check_array(node_features, accept_sparse="csr", dtype=np.float64, input_name="node_features")
+    if features.shape[0] != n:
+        raise ValueError(f"node_features must have a row for each of the {n} nodes. Got {features.shape[0]} rows.")
+    return sparse.csr_array(features) if sparse.issparse(features) else features
+
+
+class Standard(NamedTuple):
+    """Means and deviations of columns, in units of their largest entries, whose squares are no trouble."""
+
+    unit: Array
+    mean: Array
+    deviation: Array
+
+    @classmethod
+    def of(cls, X: Array) -> Standard:
+        """Those of an array."""
+        unit = _or_one(np.abs(X).max(axis=0))
+        mean = (X / unit).mean(axis=0)
+        deviation = np.sqrt(np.square(X / unit - mean).mean(axis=0))
+        # What is left of a constant column is rounding.
+        return cls(unit, mean, np.where(deviation > 1e-12, deviation, np.inf))
+
+    def of_rows(self, X: Array) -> Array:
+        """Rows in these units: 0 throughout in a constant column."""
+        return (X / self.unit - self.mean) / self.deviation
+
+
+class Features(NamedTuple):
+    """How features and links of nodes become the input of a network."""
+
+    width: int | None  # features of a node; None without
+    rows: bool  # whether their rows get unit length
+    standard: Standard | None  # of the columns, where they are standardised
+    links: bool  # whether the links, in rows of unit length, are input, too
+
+    @classmethod
+    def of(cls, features: Any, scaling: Scaling | None, links: bool) -> Features:
+        """``scaling`` is that of the features; without features the links are the input."""
+        if features is None:
+            return cls(None, False, None, True)
+        standard = Standard.of(dense(features)) if scaling == "columns" else None
+        return cls(features.shape[1], scaling == "rows", standard, links)
+
+    def input(self, links: Any, features: Any) -> Any:
+        """A row per node: CSR where links are in it."""
+        parts = []
+        if features is not None:
+            if self.standard is not None:
+                features = self.standard.of_rows(dense(features))
+            elif self.rows:
+                features = unit_rows(features)
+            else:
+                largest = float(abs(features).max())
+                if largest > _LARGEST:
+                    raise ValueError(f"node_features must be at most {_LARGEST:g}. Got {largest:.3g}: scale them.")
+            parts.append(features)
+        if self.links:
+            parts.append(unit_rows(links))
+        return parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")
+
+
+def dense(X: Any) -> Any:
+    """An array."""
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def unit_rows(X: Any) -> Any:
+    """Rows divided by their lengths; rows of zeros stay.
+
+    Examples
+    --------
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array([[0.6, 0.8],
+           [0. , 0. ]])
+    """
+    X = X.astype(np.float64)
+    # In units of the largest entry, so that no square overflows.
+    for lengths in (lambda rows: dense(abs(rows).max(axis=1)), lambda rows: np.sqrt((rows * rows).sum(axis=1))):
+        scale = 1 / _or_one(np.asarray(lengths(X)).reshape(-1, 1))
+        X = sparse.csr_array(X.multiply(scale)) if sparse.issparse(X) else X * scale
+    return X
+
+
+def _or_one(x: Array) -> Array:
+    return np.where(x > 0, x, 1.0)
+
+
+# Links ----------------------------------------------------------------------------------------------------------------
+
+
+def normalised_adjacency(A: Any) -> Any:
+    """D^(-1/2) (A + I) D^(-1/2), where D is the diagonal of the row sums of A + I."""
+    joined = sparse.csr_array(A.astype(np.float64) + sparse.eye_array(A.shape[0], format="csr"))
+    joined.sort_indices()
+    root = sparse.diags_array(1 / np.sqrt(row_sums(joined)))
+    return sparse.csr_array(root @ joined @ root)
+
+
+class NewRows(NamedTuple):
+    """The rows of new nodes in a normalised adjacency matrix, in which the old nodes keep their degrees."""
+
+    links: Any  # to the old nodes
+    own: Array  # (n_new, 1), to themselves
+
+    @classmethod
+    def of(cls, links: Any, degrees: Array) -> NewRows:
+        """``degrees`` are the sums of the links of the old nodes."""
+        own = 1 / (1 + row_sums(links)[:, None])
+        scaled = links.astype(np.float64).multiply(np.sqrt(own)).multiply(1 / np.sqrt(1 + degrees))
+        return cls(sparse.csr_array(scaled), own)
+
+    def mix(self, products: list[Array]) -> Callable[[int, Array], Array]:
+        """The messages that new nodes get in each layer, where the old nodes send ``products``."""
+        return lambda layer, own_products: self.links @ products[layer] + self.own * own_products
+
+
+# Learning -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Training:
+    """A network that learns; kept up to date while it does."""
+
+    layers: list[Any] = field(default_factory=list)  # the parameters to keep, in double precision
+    history: list[float] = field(default_factory=list)  # the loss at each evaluation
+    n_epochs: int = 0
+    converged: bool = False
+
+
+def csr_tensor(torch: Any, pattern: tuple[Any, Any], values: Any, shape: tuple[int, int]) -> Any:
+    """A CSR matrix of torch where its values are; ``pattern`` are the starts of the rows and the columns."""
+    return torch.sparse_csr_tensor(*pattern, values, size=shape, device=values.device, check_invariants=False)
+
+
+@lru_cache(maxsize=1)
+def _sparse_product(torch: Any) -> Any:
+    """The function (W, M, M^T) -> M W of torch with a gradient for W alone."""
+
+    class SparseProduct(torch.autograd.Function):
+        @staticmethod
+        def forward(context: Any, W: Any, matrix: Any, transpose: Any) -> Any:
+            context.transpose = transpose
+            return matrix @ W
+
+        @staticmethod
+        def backward(context: Any, gradient: Any) -> Any:
+            # torch's own rule makes the transpose anew each time.
+            return context.transpose @ gradient, None, None
+
+    return SparseProduct
+
+
+class SparseMatrix:
+    """A CSR matrix on a device, its entries fixed or given with each product."""
+
+    def __init__(self, torch: Any, M: Any, device: Any, *, symmetric: bool = False) -> None:
+        self._torch = torch
+        self.shape = M.shape
+        self._values = torch.from_numpy(M.data.astype(np.float32)).to(device)
+        self._pattern = self._indices(M, device)
+        numbered = sparse.csr_array((np.arange(M.nnz), M.indices, M.indptr), shape=M.shape).T.tocsr()
+        self._turned_pattern = self._indices(numbered, device)
+        self._order = torch.from_numpy(numbered.data).to(device)  # of the entries in the transpose
+        with warnings.catch_warnings():  # CSR is new in torch, as it says once
+            warnings.filterwarnings("ignore", message="Sparse CSR", category=UserWarning)
+            self._matrix = self._filled(self._values)
+        self._transpose = self._matrix if symmetric else self._turned(self._values)
+
+    def _indices(self, M: Any, device: Any) -> tuple[Any, Any]:
+        return self._torch.from_numpy(M.indptr).to(device), self._torch.from_numpy(M.indices).to(device)
+
+    def _filled(self, values: Any) -> Any:
+        return csr_tensor(self._torch, self._pattern, values, self.shape)
+
+    def _turned(self, values: Any) -> Any:
+        return csr_tensor(self._torch, self._turned_pattern, values[self._order], self.shape[::-1])
+
+    def __matmul__(self, W: Any) -> Any:
+        return _sparse_product(self._torch).apply(W, self._matrix, self._transpose)
+
+    def dropped(self, W: Any, rate: float, generator: Any) -> Any:
+        """The product after dropout of stored entries."""
+        if rate == 0:
+            return self @ W
+        values = dropout(self._torch, self._values, rate, generator)
+        return _sparse_product(self._torch).apply(W, self._filled(values), self._turned(values))
+
+
+class DenseMatrix:
+    """The same for an array."""
+
+    def __init__(self, torch: Any, M: Any, device: Any) -> None:
+        self._torch = torch
+        self._matrix = torch.from_numpy(M.astype(np.float32)).to(device)
+
+    def dropped(self, W: Any, rate: float, generator: Any) -> Any:
+        """The product after dropout of entries."""
+        return dropout(self._torch, self._matrix, rate, generator) @ W
+
+
+def as_matrix(torch: Any, M: Any, device: Any) -> SparseMatrix | DenseMatrix:
+    """The input of a network on a device."""
+    return (SparseMatrix if sparse.issparse(M) else DenseMatrix)(torch, M, device)
+
+
+def dropout(torch: Any, x: Any, rate: float, generator: Any) -> Any:
+    """Entries set to 0 with probability ``rate``, the others raised so that the mean stays."""
+    if rate == 0:
+        return x
+    # Uniform numbers are drawn much faster than Bernoulli ones.
+    kept = torch.rand(x.shape, generator=generator, dtype=torch.float32, device="cpu") >= rate
+    return x * kept.to(device=x.device, dtype=x.dtype).mul_(1 / (1 - rate))

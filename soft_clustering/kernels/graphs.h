@@ -1,0 +1,65 @@
+/* Passes over the links of a graph. Included once per vector width, after topics.h, whose `dot` and `add` it uses.
+
+   Rows of factors are filled up with zeros to `wide`, a multiple of PAD. */
+
+/* out = sum_j x_j / s_j Q_j with s_j = P . Q_j over the links of a node; gives sum_j x_j log s_j. */
+static TARGET double NAME(ratio_row)(const double *P, const double *Q, const double *x, const int64_t *to, int64_t links,
+                                     int64_t wide, double *out)
+{
+    double total = 0;
+    memset(out, 0, sizeof(double) * (size_t)wide);
+    for (int64_t p = 0; p < links; p++) {
+        const double *q = Q + to[p] * wide, s = NAME(dot)(P, q, wide) + FLOOR;
+        total += x[p] * log(s);
+        NAME(add)(out, x[p] / s, q, wide);
+    }
+    return total;
+}
+
+/* What a node's row f contributes to the log likelihood of the Bernoulli-Poisson model: over its links
+   log(1 - exp(-f . F_v - rate)) + f . F_v, less f . rest, rest the sum of the other rows. */
+static TARGET double NAME(affiliation_value)(const double *f, const double *F, const int64_t *to, int64_t links, int64_t wide,
+                                             const double *rest, double rate)
+{
+    double total = -NAME(dot)(f, rest, wide);
+    for (int64_t p = 0; p < links; p++) {
+        const double z = NAME(dot)(f, F + to[p] * wide, wide);
+        total += log(-expm1(-z - rate)) + z;
+    }
+    return total;
+}
+
+/* One ascent step of the row f of a node, its links to rows of F: projected gradient with backtracking. Scratch: g, trial
+   (wide each). Gives whether the row changed. */
+static TARGET int NAME(affiliation_step)(double *f, const double *F, const int64_t *to, int64_t links, int64_t wide,
+                                         const double *rest, double rate, double most, double *g, double *trial)
+{
+    double value = 0, size = 0, step = 1;
+    for (int64_t k = 0; k < wide; k++)
+        g[k] = -rest[k];
+    for (int64_t p = 0; p < links; p++) {
+        const double *v = F + to[p] * wide, z = NAME(dot)(f, v, wide);
+        value += log(-expm1(-z - rate)) + z;
+        NAME(add)(g, 1 / expm1(z + rate) + 1, v, wide);
+    }
+    value -= NAME(dot)(f, rest, wide);
+    for (int64_t k = 0; k < wide; k++) {
+        g[k] = f[k] <= 0 && g[k] < 0 ? 0 : g[k] > 10 ? 10 : g[k] < -10 ? -10 : g[k];
+        size += g[k] * g[k];
+    }
+    if (size < 1e-8)
+        return 0;
+    for (int i = 0; i <= 10; i++, step *= 0.3) {
+        double gain = 0;
+        for (int64_t k = 0; k < wide; k++) {
+            const double next = f[k] + step * g[k];
+            trial[k] = next < 0 ? 0 : next > most ? most : next;
+            gain += g[k] * (trial[k] - f[k]);
+        }
+        if (NAME(affiliation_value)(trial, F, to, links, wide, rest, rate) >= value + 0.05 * gain) {
+            memcpy(f, trial, sizeof(double) * (size_t)wide);
+            return 1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,120 @@
+"""Passes over the links of a graph: compiled where the extension was built, NumPy twins beside it.
+
+A graph is a symmetric CSR matrix without a diagonal; links that are not 0 or 1 are weights.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import kernels
+
+Array = NDArray[np.float64]
+_FLOOR = 1e-12  # no rate of a link is smaller
+_PAD = 4  # columns of affiliations come in multiples of it
+_LINKS = 1 << 16  # that the NumPy twins look at together
+_SHRINK, _TRIALS, _ENOUGH = 0.3, 11, 0.05  # line search: factor of a step, steps tried, part of the promised gain
+_STEEP = 10.0  # largest entry of a gradient
+_FLAT = 1e-8  # squared length of a gradient that is not followed
+
+
+def ratio_rows(V: Any, P: Array, Q: Array) -> tuple[Array, float]:
+    """Of the links (i, j) of each node: sum_j v_ij / s_ij Q_j with s_ij = P_i . Q_j, (n, K), and sum_ij v_ij log s_ij.
+
+    Parameters
+    ----------
+    V : CSR matrix of shape (n, m)
+    P : array of shape (n, K)
+    Q : array of shape (m, K)
+    """
+    if kernels.compiled is not None:
+        n, m = V.shape
+        indices = V.indices.astype(V.indptr.dtype, copy=False)
+        rows = kernels.compiled.Rows(V.data, np.zeros(m), np.ones(m), None, indices, V.indptr, m)
+        chunks = max(1, min(64, n // 64))
+        threads = kernels._threads(V.nnz * Q.shape[1] * 2, chunks)
+        return kernels.compiled.ratio_rows(rows, np.ascontiguousarray(P), np.ascontiguousarray(Q), chunks, threads)
+    nodes = np.repeat(np.arange(V.shape[0]), np.diff(V.indptr))
+    s = np.empty(V.nnz)
+    for lo in range(0, V.nnz, _LINKS):
+        part = slice(lo, lo + _LINKS)
+        s[part] = np.einsum("pk,pk->p", P[nodes[part]], Q[V.indices[part]]) + _FLOOR
+    R = sparse.csr_array((V.data / s, V.indices, V.indptr), shape=V.shape)
+    return R @ Q, float(V.data @ np.log(s))
+
+
+def padded(F: Array) -> Array:
+    """A copy with zero columns up to a multiple of four, as the affiliation kernels take it."""
+    wide = np.zeros((F.shape[0], -(-F.shape[1] // _PAD) * _PAD))
+    wide[:, : F.shape[1]] = F
+    return wide
+
+
+def affiliation_sweep(A: Any, F: Array, total: Array, order: NDArray[np.int64], rate: float, most: float) -> None:
+    """Move every row of F (n, wide) once, in order, up the likelihood of the Bernoulli-Poisson model; in place.
+
+    P(link) = 1 - exp(-F_u . F_v - rate). ``total`` is the sum of the rows, and is kept so; no entry exceeds ``most``.
+    """
+    if kernels.compiled is not None:
+        kernels.compiled.affiliation_sweep(*_pointers(A), F, total, order, rate, most)
+        return
+    for u in order:
+        rest = total - F[u]
+        F[u] = _ascend(F[u], F[A.indices[A.indptr[u] : A.indptr[u + 1]]], rest, rate, most)
+        total[:] = rest + F[u]
+
+
+def affiliation_rows(A: Any, F: Array, f: Array, rate: float, most: float, steps: int) -> None:
+    """Move the rows f (m, wide) of new nodes with links A (m, n) to the nodes of F; in place."""
+    total = F.sum(axis=0)
+    if kernels.compiled is not None:
+        kernels.compiled.affiliation_rows(*_pointers(A), F, total, f, rate, most, steps)
+        return
+    for u in range(len(f)):
+        near = F[A.indices[A.indptr[u] : A.indptr[u + 1]]]
+        for _ in range(steps):
+            before = f[u].copy()
+            f[u] = _ascend(f[u], near, total, rate, most)
+            if (f[u] == before).all():
+                break
+
+
+def affiliation_likelihood(A: Any, F: Array, rate: float) -> float:
+    """The log likelihood of the links and of the pairs without one."""
+    total = F.sum(axis=0)
+    pairs = (total @ total - np.einsum("ij,ij->", F, F)) / 2
+    if kernels.compiled is not None:
+        links = kernels.compiled.affiliation_links(*_pointers(A), F, rate)
+    else:
+        nodes = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        z = np.einsum("pk,pk->p", F[nodes], F[A.indices])
+        links = (np.log(-np.expm1(-z - rate)) + z).sum() / 2
+    return float(links - pairs)
+
+
+def _pointers(A: Any) -> tuple[Any, Any]:
+    return A.indptr.astype(np.int64, copy=False), A.indices.astype(np.int64, copy=False)
+
+
+def _ascend(f: Array, near: Array, rest: Array, rate: float, most: float) -> Array:
+    """One projected gradient step of a row with backtracking; ``near`` are the rows that it is linked to."""
+
+    def value(row: Array) -> float:
+        z = near @ row
+        return float((np.log(-np.expm1(-z - rate)) + z).sum() - row @ rest)
+
+    g = near.T @ (1 / np.expm1(near @ f + rate) + 1) - rest
+    g[(f <= 0) & (g < 0)] = 0
+    g = np.clip(g, -_STEEP, _STEEP)
+    if g @ g < _FLAT:
+        return f
+    now = value(f)
+    for step in _SHRINK ** np.arange(_TRIALS):
+        trial = np.clip(f + step * g, 0, most)
+        if value(trial) >= now + _ENOUGH * (g @ (trial - f)):
+            return trial
+    return f

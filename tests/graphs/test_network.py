@@ -1,0 +1,378 @@
+"""What the estimators of graphs share, and what holds for each of them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import ArpackError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score
+
+from soft_clustering import BIGCLAM, MMSB, BayesianNMF
+from soft_clustering.datasets import load_graph
+from soft_clustering.engine.alternating import Run
+from soft_clustering.graphs import bayesian_nmf, bigclam, mmsb, network
+from soft_clustering.graphs.network import best_of_starts, cluster_directions, iterate, neighbour_means, spectral_labels
+from soft_clustering.metrics import overlapping_nmi
+
+KARATE = load_graph("karate")
+each = pytest.mark.parametrize("cls", [BIGCLAM, BayesianNMF, MMSB])
+unconverged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def links_of(A, kept):
+    """(Graph of the kept nodes, links of the others to them)."""
+    return A[kept][:, kept], A[~kept][:, kept]
+
+
+# New nodes ----------------------------------------------------------------------------------------------------------
+
+
+@unconverged
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("cls, least", [(BIGCLAM, 0.75), (BayesianNMF, 0.9), (MMSB, 0.9)])
+def test_new_nodes_of_planted_blocks(planted, cls, least, seed):
+    A, y = planted([50] * 4, 0.3, 0.03, seed)
+    kept = np.random.default_rng(seed).permutation(200) < 160
+    inside, links = links_of(A, kept)
+    model = cls(4, random_state=0).fit(inside)
+    labels = model.predict(links)
+    assert len(labels) == 40
+    assert adjusted_rand_score(y[~kept], labels) >= least
+    # Groups of new nodes are those of the nodes of fit.
+    joined = np.concatenate([model.labels_, labels])
+    assert adjusted_rand_score(np.concatenate([y[kept], y[~kept]]), joined) >= least
+
+
+@unconverged
+@each
+def test_new_nodes_of_football(read_graph, cls):
+    A, y, _ = read_graph("football")
+    fitted, predicted = [], []
+    for seed in range(5):
+        kept = np.random.default_rng(seed).permutation(len(y)) >= 23
+        inside, links = links_of(A, kept)
+        model = cls(12, random_state=0).fit(inside)
+        fitted.append(adjusted_rand_score(y[kept], model.labels_))
+        predicted.append(adjusted_rand_score(y[~kept], model.predict(links)))
+    assert np.mean(predicted) >= 0.75
+    assert np.mean(predicted) >= np.mean(fitted) - 0.1  # as good as the fit is
+
+
+@unconverged
+@each
+def test_new_nodes_of_a_cover(read_graph, cls):
+    A, _, cover = read_graph("fb_414")
+
+    def members(memberships, threshold):
+        if cls is BayesianNMF:
+            memberships = memberships / memberships.sum(axis=1, keepdims=True).clip(1e-300)
+        return memberships >= threshold
+
+    whole = overlapping_nmi(cls(7, random_state=0).fit(A).get_cover(), cover)
+    joined = []
+    for seed in range(3):
+        kept = np.random.default_rng(seed).permutation(len(cover)) >= 30
+        inside, links = links_of(A, kept)
+        model = cls(7, random_state=0).fit(inside)
+        found = np.zeros_like(cover)
+        found[kept], found[~kept] = model.get_cover(), members(model.predict_memberships(links), model.threshold_)
+        joined.append(overlapping_nmi(found, cover))
+    assert np.mean(joined) >= whole - 0.06
+
+
+@unconverged
+@each
+def test_new_nodes_do_not_depend_on_each_other(cls):
+    model = cls(3, random_state=0).fit(KARATE.adjacency)
+    links = (np.random.default_rng(0).uniform(size=(6, 34)) < 0.2).astype(float)
+    together = model.predict_memberships(links)
+    alone = np.vstack([model.predict_memberships(row[None]) for row in links])
+    np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-12)
+
+
+@unconverged
+@each
+def test_links_of_another_width_are_refused(cls):
+    model = cls(2, random_state=0).fit(KARATE.adjacency)
+    with pytest.raises(ValueError, match="X has 33 features"):
+        model.predict(np.ones((2, 33)))
+    with pytest.raises(ValueError, match=">= 0"):
+        model.predict(-np.ones((2, 34)))
+
+
+# Graphs at the edge -------------------------------------------------------------------------------------------------
+
+
+@each
+@pytest.mark.parametrize("n, K", [(1, 1), (5, 1), (5, 3), (5, 5)])
+def test_graphs_without_links(cls, n, K):
+    with pytest.warns(UserWarning, match="no link"):
+        model = cls(K).fit(np.zeros((n, n), dtype=np.float32))
+    assert model.converged_
+    assert model.memberships_.shape == (n, K)
+    assert model.memberships_.dtype == np.float32
+    expected = 1 / K if cls is MMSB else 0
+    np.testing.assert_allclose(model.memberships_, expected, rtol=1e-6)
+    assert (model.labels_ == (0 if cls is MMSB else -1)).all()
+    assert model.get_cover().any() == (cls is MMSB)
+    np.testing.assert_allclose(model.predict_memberships(np.zeros((2, n))), expected, rtol=1e-6)
+    assert np.isfinite(model.predict_memberships(np.ones((2, n)))).all()
+
+
+HOSTILE = {
+    "complete": np.ones((9, 9)),
+    "one link": np.eye(2)[::-1],
+    "one link and isolated nodes": np.pad(np.eye(2)[::-1], (0, 4)),
+    "star": np.pad(np.ones((1, 8)), ((0, 7), (0, 0))) + np.pad(np.ones((8, 1)), ((0, 0), (0, 7))),
+    "cycle": np.roll(np.eye(12), 1, axis=0) + np.roll(np.eye(12), -1, axis=0),
+    "components": np.kron(np.eye(4), np.ones((3, 3))),
+    "bipartite": np.kron([[0, 1], [1, 0]], np.ones((5, 5))),
+}
+
+
+@unconverged
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("name", HOSTILE)
+@each
+def test_hostile_graphs(cls, name, kind):
+    A = HOSTILE[name].astype(kind)
+    n = len(A)
+    for K in sorted({1, 2, n}):
+        options = [{}] if cls is BayesianNMF else [{}, {"init": "random"}]
+        for setting in options + ([{"n_clusters": None}] if cls is BayesianNMF else []):
+            model = cls(**({"n_clusters": K, "random_state": 0} | setting)).fit(A)
+            assert model.memberships_.dtype == kind
+            assert np.isfinite(model.memberships_).all()
+            assert np.isfinite(model.objective_history_).all()
+            assert model.memberships_.shape == (n, model.n_clusters_)
+            assert np.isfinite(model.predict_memberships((A > 0) * 1.0)).all()
+            isolated = A.sum(axis=1) == A.diagonal()
+            if isolated.any() and cls is not MMSB:
+                assert (model.memberships_[isolated] == 0).all()
+                assert (model.labels_[isolated] == -1).all()
+
+
+@unconverged
+@each
+def test_isolated_nodes_change_nothing_else(cls):
+    A = KARATE.adjacency
+    wider = sparse.block_diag([A, sparse.csr_array((1, 1))], format="csr")
+    labels = [cls(2, random_state=0).fit(graph).labels_[:34] for graph in (A, wider)]
+    assert adjusted_rand_score(*labels) > 0.8
+
+
+@each
+def test_more_clusters_than_nodes_are_refused(cls):
+    with pytest.raises(ValueError, match="n_samples=34 should be >= n_clusters=35"):
+        cls(35).fit(KARATE.adjacency)
+
+
+@unconverged
+@each
+def test_named_nodes(cls):
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.relabel_nodes(networkx.path_graph(6), dict(enumerate("abcdef")))
+    model = cls(2, random_state=0).fit(graph)
+    assert list(model.node_names_) == list("abcdef")
+    assert model.n_features_in_ == 6
+    edges = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")]
+    np.testing.assert_array_equal(model.memberships_, cls(2, random_state=0).fit(edges).memberships_)
+
+
+@each
+def test_weights_count_only_where_the_model_has_some(cls):
+    A = np.triu(np.random.default_rng(0).uniform(0.5, 2, size=(12, 12)), 1)
+    A += A.T
+    if cls is BayesianNMF:
+        cls(2, random_state=0).fit(A)
+        return
+    with pytest.warns(UserWarning, match="only counts links"):
+        model = cls(2, max_iter=1, random_state=0).fit(A)
+    np.testing.assert_array_equal(
+        model.memberships_, cls(2, max_iter=1, random_state=0).fit((A > 0) * 1.0).memberships_
+    )
+
+
+@unconverged
+@each
+def test_a_failed_fit_is_no_fit(cls):
+    model = cls(2, random_state=0).fit(KARATE.adjacency)
+    with pytest.raises(ValueError, match="square"):
+        model.fit(np.ones((3, 4)))
+    with pytest.raises(NotFittedError):
+        model.predict(KARATE.adjacency)
+
+
+@unconverged
+@pytest.mark.parametrize(
+    "cls, module, function, calls_per_pass",
+    [
+        (BIGCLAM, bigclam, "affiliation_likelihood", 1),
+        (BayesianNMF, bayesian_nmf, "ratio_rows", 2),
+        (MMSB, mmsb, "ratio_rows", 1),
+    ],
+)
+def test_an_interrupted_fit_keeps_what_it_has(cls, module, function, calls_per_pass, monkeypatch):
+    original, calls = getattr(module, function), []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) > 3 * calls_per_pass + (cls is BayesianNMF):  # which looks at the start too
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    expected = cls(2, n_init=1, max_iter=3, tol=0.0, random_state=0).fit(KARATE.adjacency)
+    monkeypatch.setattr(module, function, interrupted)
+    model = cls(2, n_init=4, tol=0.0, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(KARATE.adjacency)
+    monkeypatch.undo()
+    assert model.n_iter_ == len(model.objective_history_) == 3
+    assert not model.converged_
+    if cls is not BIGCLAM:  # whose sweep is over before its likelihood is asked for
+        np.testing.assert_array_equal(model.memberships_, expected.memberships_)
+    assert model.predict(KARATE.adjacency).shape == (34,)
+
+
+@each
+def test_an_interrupt_before_the_first_pass_leaves_nothing(cls, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    module, function = {
+        BIGCLAM: (bigclam, "affiliation_sweep"),
+        BayesianNMF: (bayesian_nmf, "ratio_rows"),
+        MMSB: (mmsb, "ratio_rows"),
+    }[cls]
+    monkeypatch.setattr(module, function, interrupted)
+    model = cls(2, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(KARATE.adjacency)
+    assert not hasattr(model, "memberships_")
+
+
+@unconverged
+@each
+def test_words(cls, capsys):
+    cls(2, n_init=2, max_iter=3, random_state=0, verbose=2, **({} if cls is BayesianNMF else {"init": "random"})).fit(
+        KARATE.adjacency
+    )
+    shown = capsys.readouterr().out
+    assert len(re.findall(rf"{cls.__name__} start [12]/2: objective", shown)) == 2
+    assert len(re.findall(rf"{cls.__name__} pass \d: objective", shown)) == 6
+
+
+# The helpers --------------------------------------------------------------------------------------------------------
+
+
+class Model:
+    _objective_sense = "max"
+
+    def __init__(self, *, n_init=3, max_iter=10, tol=1e-3, init="random", verbose=0):
+        self.n_init, self.max_iter, self.tol, self.init, self.verbose = n_init, max_iter, tol, init, verbose
+
+
+def halves(state):
+    return state / 2, 1 + state
+
+
+def test_passes_end_at_the_tolerance():
+    run = iterate(Model(tol=0.05), 1.0, halves)
+    assert run.converged
+    assert run.history == [2.0, 1.5, 1.25, 1.125, 1.0625, 1.03125]
+    assert run.n_iter == 6
+    assert run.state == 2.0**-6
+    run = iterate(Model(tol=0.0, max_iter=4), 1.0, halves)
+    assert not run.converged
+    assert run.n_iter == 4
+    run = iterate(Model(tol=0.3), 1.0, halves, lambda old, new, history: abs(old - new))
+    assert run.n_iter == 2
+
+
+def ready_run(objective, converged=True):
+    run = Run(objective)
+    run.history, run.n_iter, run.converged, run.residual = [0.0, objective], 2, converged, 0.5
+    return run
+
+
+@pytest.mark.parametrize("sense, best", [("max", 5.0), ("min", 1.0)])
+def test_the_best_start_counts(sense, best):
+    model, objectives = Model(), iter([2.0, 5.0, 1.0])
+    model._objective_sense = sense
+    run = best_of_starts(model, lambda: ready_run(next(objectives)))
+    assert run.state == model.objective_ == best
+    np.testing.assert_array_equal(model.objective_history_, [0.0, best])
+    assert model.converged_
+
+
+def test_a_given_start_is_one():
+    calls = []
+    best_of_starts(Model(init=np.ones((2, 2))), lambda: calls.append(1) or ready_run(1.0))
+    assert len(calls) == 1
+
+
+def test_too_few_passes_are_told():
+    with pytest.warns(ConvergenceWarning, match="Model did not converge in max_iter=10 passes"):
+        best_of_starts(Model(), lambda: ready_run(1.0, converged=False))
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_pass_is_what_was_asked_for():
+    best_of_starts(Model(max_iter=1), lambda: ready_run(1.0, converged=False))
+
+
+@pytest.mark.parametrize("sizes", [[10, 12], [60, 50, 40]], ids=["dense", "sparse"])
+def test_spectral_labels(planted, sizes):
+    A, y = planted(sizes, 0.6, 0.05)
+    links = sparse.csr_array(A)
+    found = [spectral_labels(links, len(sizes), np.random.RandomState(0)) for _ in range(2)]
+    assert adjusted_rand_score(y, found[0]) == 1
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(spectral_labels(links, 1, np.random.RandomState(0)), 0)
+
+
+def test_small_components_do_not_take_the_eigenvectors(planted):
+    A, y = planted([60, 60], 0.3, 0.03)
+    pairs = np.kron(np.eye(5), [[0, 1], [1, 0]])
+    links = sparse.block_diag([sparse.csr_array(A), sparse.csr_array(pairs)], format="csr")
+    labels = spectral_labels(links, 2, np.random.RandomState(0))
+    assert adjusted_rand_score(y, labels[:120]) > 0.9
+
+
+def test_eigenvectors_that_are_not_found_are_random(monkeypatch):
+    def failing(*arguments, **keywords):
+        raise ArpackError(-9999)
+
+    monkeypatch.setattr(network, "eigsh", failing)
+    A = sparse.csr_array(np.kron(np.eye(3), np.ones((40, 40))))
+    labels = spectral_labels(A, 3, np.random.RandomState(0))
+    assert set(labels) == {0, 1, 2}
+
+
+@pytest.mark.filterwarnings("error")
+def test_directions():
+    angles = np.array([0.0, 0.1, 2.0, 2.1, 4.0, 4.1])
+    lengths = np.array([1.0, 100.0, 3.0, 0.01, 50.0, 1.0])
+    vectors = lengths[:, None] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    labels = cluster_directions(vectors, 3, 10, np.random.RandomState(0))
+    assert adjusted_rand_score([0, 0, 1, 1, 2, 2], labels) == 1
+    assert len(cluster_directions(np.zeros((6, 2)), 3, 1, np.random.RandomState(0))) == 6
+
+
+def test_neighbour_means():
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 0.0]])
+    links = sparse.csr_array(np.array([[1.0, 0, 3.0], [0, 0, 0], [0, 2.0, 0]]))
+    np.testing.assert_allclose(neighbour_means(links, rows), [[4.0, 0.5], [0, 0], [3.0, 4.0]])
+
+
+@unconverged
+@each
+def test_warnings_point_at_the_caller(cls):
+    A = np.triu(np.ones((6, 6)), 1)
+    with pytest.warns(UserWarning, match="not symmetric") as told:
+        cls(1, random_state=0).fit(A)
+    assert {warning.filename for warning in told} == {__file__}

@@ -1,0 +1,133 @@
+"""Graphs as they come: matrices, networkx graphs, lists of edges, links of new nodes."""
+
+import networkx
+import numpy as np
+import pytest
+from scipy import sparse
+
+from soft_clustering.inputs.graphs import validate_graph, validate_links
+
+PATH = np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0.0]])
+
+
+class Model:
+    """What the input layer writes to."""
+
+
+def read(X, binary=False):
+    model = Model()
+    return validate_graph(model, X, binary=binary).adjacency, model
+
+
+@pytest.mark.parametrize("kind", [np.array, np.asfortranarray, np.ndarray.tolist, sparse.csr_matrix, sparse.coo_array])
+def test_matrices(kind):
+    A, model = read(kind(PATH))
+    np.testing.assert_array_equal(A.toarray(), PATH)
+    assert A.dtype == np.float64
+    assert A.has_canonical_format
+    np.testing.assert_array_equal(model.node_names_, [0, 1, 2])
+    assert model.n_features_in_ == 3
+
+
+def test_single_precision_stays():
+    assert read(sparse.csr_array(PATH.astype(np.float32)))[0].dtype == np.float32
+    assert read(PATH.astype(int))[0].dtype == np.float64
+
+
+def test_networkx_graphs_keep_their_nodes():
+    G = networkx.Graph([("b", "a"), ("c", "a", {"weight": 3.0})])
+    A, model = read(G)
+    assert list(model.node_names_) == ["b", "a", "c"]
+    np.testing.assert_array_equal(A.toarray(), [[0, 1, 0], [1, 0, 3], [0, 3, 0]])
+    G.add_node((1, 2))
+    _, model = read(G)
+    assert model.node_names_[3] == (1, 2)
+    np.testing.assert_array_equal(read(networkx.Graph([(5, 3), (3, 9)]))[1].node_names_, [5, 3, 9])
+    with pytest.raises(ValueError, match="at least one node"):
+        read(networkx.Graph())
+
+
+def test_directed_networkx_graphs_become_undirected():
+    with pytest.warns(UserWarning, match="not symmetric"):
+        A, _ = read(networkx.DiGraph([(0, 1), (1, 2)]))
+    np.testing.assert_array_equal(A.toarray(), PATH > 0)
+
+
+@pytest.mark.parametrize("edges", [[("a", "b"), ("b", "c", 2)], (("a", "b"), ("c", "b", 2.0))])
+def test_lists_of_edges(edges):
+    A, model = read(edges)
+    found = dict(zip(model.node_names_, range(3), strict=True))
+    order = [found[name] for name in "abc"]
+    np.testing.assert_array_equal(A.toarray()[np.ix_(order, order)], PATH)
+
+
+def test_edges_listed_twice_are_one():
+    A, _ = read([(0, 1), (1, 0), (0, 1, 3.0), (2, 2)])
+    np.testing.assert_array_equal(A.toarray(), [[0, 3, 0], [3, 0, 0], [0, 0, 0]])
+
+
+def test_asymmetric_matrices_take_the_larger_weight():
+    with pytest.warns(UserWarning, match="not symmetric: the larger"):
+        A, _ = read([[0, 1, 0], [4, 0, 0], [0, 2, 0]])
+    np.testing.assert_array_equal(A.toarray(), [[0, 4, 0], [4, 0, 2], [0, 2, 0]])
+
+
+def test_self_loops_and_explicit_zeros_go():
+    X = sparse.csr_array(([5.0, 1.0, 0.0, 1.0, 0.0], ([0, 0, 0, 1, 2], [0, 1, 2, 0, 0])), shape=(3, 3))
+    A, _ = read(X)
+    np.testing.assert_array_equal(A.toarray(), [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    assert A.nnz == 2
+    assert X.nnz == 5
+
+
+def test_weights_are_dropped_where_only_links_count():
+    with pytest.warns(UserWarning, match="only counts links"):
+        A, _ = read(PATH, binary=True)
+    np.testing.assert_array_equal(A.toarray(), PATH > 0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_plain_graphs_give_no_warning():
+    read((PATH > 0) * 1.0, binary=True)
+    read(PATH)
+
+
+def test_no_links():
+    with pytest.warns(UserWarning, match="no link"):
+        A, _ = read(np.eye(3))
+    assert A.nnz == 0
+
+
+@pytest.mark.parametrize(
+    "X, error, message",
+    [
+        (np.ones((2, 3)), ValueError, "square"),
+        (np.zeros((5, 2)), ValueError, "list of tuples"),
+        (np.array([[0, -1], [-1, 0.0]]), ValueError, "entries >= 0"),
+        (np.array([[0, np.nan], [np.nan, 0]]), ValueError, "NaN"),
+        (sparse.csr_array([[0, np.inf], [np.inf, 0]]), ValueError, "infinity"),
+        (np.array([[0, 1e95], [1e95, 0]]), ValueError, "entries below"),
+        (np.zeros((0, 0)), ValueError, "0 sample|0 feature"),
+        (np.zeros(4), ValueError, "2D"),
+        ("graph", ValueError, "X must be numeric"),
+        ([(0, 1), (1,)], ValueError, r"\(node, node\)"),
+        ([(0, 1), ([], 2)], TypeError, "hashable"),
+        ([(0, 1, "heavy")], ValueError, "X"),
+        ([(0, 1, -1.0)], ValueError, "entries >= 0"),
+        ([(0, 1, np.nan)], ValueError, "finite"),
+    ],
+)
+def test_what_is_no_graph_is_refused(X, error, message):
+    with pytest.raises(error, match=message):
+        read(X)
+
+
+def test_links_of_new_nodes():
+    _, model = read(PATH)
+    links = validate_links(model, [[0, 1, 0], [0, 0, 0]], binary=True)
+    assert links.shape == (2, 3)
+    for wrong, message in (([[0, 1]], "is expecting 3"), ([[0, -1, 0]], ">= 0"), ([[0, np.nan, 0]], "NaN")):
+        with pytest.raises(ValueError, match=message):
+            validate_links(model, wrong, binary=False)
+    with pytest.raises(TypeError, match="links of new nodes"):
+        validate_links(model, networkx.path_graph(3), binary=False)

@@ -1,0 +1,147 @@
+"""Passes over links: against loops over their definition, and compiled against NumPy."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from soft_clustering import kernels
+from soft_clustering.kernels import graphs
+
+needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
+
+
+@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
+def vectors(request):
+    """Both instantiations of the vector code."""
+    kernels.compiled.vector_bytes(request.param)
+    yield
+    kernels.compiled.vector_bytes(0)
+
+
+@pytest.fixture
+def twin(monkeypatch):
+    """A function that calls a kernel's NumPy twin."""
+
+    def call(kernel, *arguments):
+        with monkeypatch.context() as patch:
+            patch.setattr(kernels, "compiled", None)
+            return kernel(*arguments)
+
+    return call
+
+
+def random_graph(rng, n, density=0.15, weighted=False):
+    """A symmetric CSR matrix; the last node has no link."""
+    A = np.triu(rng.uniform(size=(n, n)) < density, 1).astype(float)
+    if weighted:
+        A *= rng.uniform(0.5, 2, (n, n))
+    A[:, -1] = 0
+    return sparse.csr_array(A + A.T)
+
+
+def likelihood(A, F, rate):
+    """The sum over all pairs of nodes."""
+    A, n = A.toarray(), A.shape[0]
+    total = 0.0
+    for u in range(n):
+        for v in range(u + 1, n):
+            z = F[u] @ F[v]
+            total += np.log(-np.expm1(-z - rate)) if A[u, v] else -z
+    return total
+
+
+@pytest.mark.parametrize("K", [1, 3, 4, 9, 20])
+def test_ratio_rows_are_their_definition(K):
+    rng = np.random.default_rng(K)
+    A = random_graph(rng, 40, weighted=True)
+    P, Q = rng.uniform(0.1, 1, (40, K)), rng.uniform(0.1, 1, (40, K))
+    out, total = graphs.ratio_rows(A, P, Q)
+    dense = A.toarray()
+    s = P @ Q.T
+    np.testing.assert_allclose(out, (dense / s) @ Q, rtol=1e-9)
+    assert total == pytest.approx((dense * np.log(s)).sum(), rel=1e-9)
+    assert (out[-1] == 0).all()
+
+
+@needs_kernels
+@pytest.mark.parametrize("K", [1, 2, 4, 5, 13, 50])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_compiled_ratio_rows_equal_numpy(K, index, vectors, twin):
+    rng = np.random.default_rng(K)
+    A = random_graph(rng, 300, 0.05, weighted=True)
+    A.indices, A.indptr = A.indices.astype(index), A.indptr.astype(index)
+    P, Q = rng.uniform(size=(300, K)), rng.uniform(size=(300, K))
+    for ours, theirs in zip(graphs.ratio_rows(A, P, Q), twin(graphs.ratio_rows, A, P, Q), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10)
+    with kernels.one_thread():
+        np.testing.assert_array_equal(graphs.ratio_rows(A, P, Q)[0], graphs.ratio_rows(A, P, Q)[0])
+
+
+def test_likelihood_is_its_definition():
+    rng = np.random.default_rng(0)
+    A, F = random_graph(rng, 30), rng.uniform(size=(30, 4))
+    assert graphs.affiliation_likelihood(A, F, 0.03) == pytest.approx(likelihood(A, F, 0.03), rel=1e-12)
+
+
+def test_sweeps_climb():
+    rng = np.random.default_rng(1)
+    A, F = random_graph(rng, 50), graphs.padded(rng.uniform(size=(50, 3)))
+    assert F.shape == (50, 4)
+    total = F.sum(axis=0)
+    values = [graphs.affiliation_likelihood(A, F, 0.02)]
+    for _ in range(15):
+        graphs.affiliation_sweep(A, F, total, rng.permutation(50), 0.02, 1000.0)
+        np.testing.assert_allclose(total, F.sum(axis=0), atol=1e-10)
+        values.append(graphs.affiliation_likelihood(A, F, 0.02))
+    assert np.diff(values).min() > -1e-10
+    assert values[-1] > values[0] + 10
+    assert (F >= 0).all()
+    assert (F[:, 3] == 0).all()
+    assert (F[-1] == 0).all()  # nothing but pairs without a link
+
+
+def test_step_follows_the_gradient():
+    """At a maximum over a row no finite difference of the likelihood is positive."""
+    rng = np.random.default_rng(2)
+    A, F = random_graph(rng, 25), graphs.padded(rng.uniform(0.1, 1, (25, 4)))
+    total = F.sum(axis=0)
+    for _ in range(300):
+        graphs.affiliation_sweep(A, F, total, np.array([7]), 0.05, 1000.0)
+    best = likelihood(A, F, 0.05)
+    for k in range(4):
+        for move in (1e-4, -1e-4):
+            other = F.copy()
+            other[7, k] = max(other[7, k] + move, 0)
+            assert likelihood(A, other, 0.05) <= best + 1e-7
+
+
+@needs_kernels
+def test_compiled_sweep_equals_numpy(vectors, twin):
+    rng = np.random.default_rng(3)
+    A = random_graph(rng, 60)
+    F = graphs.padded(np.where(rng.uniform(size=(60, 6)) < 0.5, rng.uniform(size=(60, 6)), 0))
+    G, order = F.copy(), rng.permutation(60)
+    total, other = F.sum(axis=0), F.sum(axis=0)
+    for _ in range(3):
+        graphs.affiliation_sweep(A, F, total, order, 0.02, 1000.0)
+        twin(graphs.affiliation_sweep, A, G, other, order, 0.02, 1000.0)
+    np.testing.assert_allclose(F, G, atol=1e-9)
+    assert graphs.affiliation_likelihood(A, F, 0.02) == pytest.approx(
+        twin(graphs.affiliation_likelihood, A, F, 0.02), rel=1e-11
+    )
+    links = A[:5, :]
+    f = graphs.padded(rng.uniform(size=(5, 6)))
+    g = f.copy()
+    graphs.affiliation_rows(links, F, f, 0.02, 1000.0, 50)
+    twin(graphs.affiliation_rows, links, F, g, 0.02, 1000.0, 50)
+    np.testing.assert_allclose(f, g, atol=1e-7)
+
+
+def test_no_entry_exceeds_the_limit():
+    A = sparse.csr_array(np.ones((6, 6)) - np.eye(6))
+    F = graphs.padded(np.full((6, 2), 0.5))
+    total = F.sum(axis=0)
+    for _ in range(50):
+        graphs.affiliation_sweep(A, F, total, np.arange(6), 1e-6, 3.0)
+    assert F.max() <= 3.0
+    assert np.isfinite(graphs.affiliation_likelihood(A, F, 1e-6))

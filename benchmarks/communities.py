@@ -10,7 +10,7 @@ number of communities given and else the defaults,
   their modularity.
 
 FOLDER has the files that ``soft_clustering.datasets.load_graph`` reads. Prints Markdown tables of means (deviations)
-over the seeds and writes ``benchmarks/results/communities.json``.
+over the seeds and writes ``benchmarks/results/communities.json``, where figures that were not asked for stay.
 """
 
 from __future__ import annotations
@@ -122,13 +122,17 @@ def main() -> None:
     classes = [cls for cls in classes if cls.modality == "graph"]
     if arguments.models:
         classes = [cls for cls in classes if cls.__name__ in arguments.models]
-    record: dict[str, Any] = {"environment": environment(), "seeds": arguments.seeds}
+    path = RESULTS / "communities.json"
+    record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    record |= {"environment": environment()}
     for kind, names in (("overlapping", OVERLAPPING), ("disjoint", DISJOINT)):
         wanted = tuple(name for name in names if arguments.graphs is None or name in arguments.graphs)
         if wanted:
-            record[kind] = measure(classes, wanted, arguments.data, arguments.seeds)
+            known = record.setdefault(kind, {})
+            for title, row in measure(classes, wanted, arguments.data, arguments.seeds).items():
+                known[title] = known.get(title, {}) | row
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "communities.json").write_text(json.dumps(record, indent=1) + "\n")
+    path.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from soft_clustering.datasets import load_graph
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
 
 
 @pytest.fixture
@@ -21,12 +27,12 @@ def read_graph(shared_data):
 
 @pytest.fixture
 def planted():
-    """``planted(sizes, inside, between, seed)``: adjacency (dense) and labels of a graph with planted blocks."""
+    """``planted(sizes, inside, between, seed)``: adjacency (CSR) and labels of a graph with planted blocks."""
 
     def draw(sizes, inside, between, seed=0):
         y = np.repeat(np.arange(len(sizes)), sizes)
         uniform = np.random.default_rng(seed).uniform(size=(len(y), len(y)))
         A = np.triu(uniform < np.where(y[:, None] == y, inside, between), 1)
-        return (A | A.T).astype(np.float64), y
+        return sparse.csr_array((A | A.T).astype(np.float64)), y
 
     return draw

@@ -24,13 +24,6 @@ def _torch():
     return pytest.importorskip("torch", reason="CDCGS needs the extra 'deep'")
 
 
-def planted(sizes, inside, between, seed):
-    rng = np.random.default_rng(seed)
-    y = np.repeat(np.arange(len(sizes)), sizes)
-    A = np.triu(rng.uniform(size=(len(y), len(y))) < np.where(y[:, None] == y, inside, between), 1)
-    return sparse.csr_array((A | A.T) * 1.0), y
-
-
 def weighted(n=12, seed=0):
     rng = np.random.default_rng(seed)
     A = np.triu(rng.uniform(size=(n, n)) * (rng.uniform(size=(n, n)) < 0.5), 1)
@@ -192,7 +185,7 @@ def test_two_cliques(torch, seed):
 
 
 @pytest.mark.parametrize("objective", ["identity", "modularity"])
-def test_planted_communities(torch, objective):
+def test_planted_communities(torch, objective, planted):
     A, y = planted([60] * 3, 0.5, 0.02, 0)
     model = CDCGS(3, objective=objective, random_state=0).fit(A)
     assert adjusted_rand_score(y, model.labels_) == 1
@@ -202,7 +195,7 @@ def test_planted_communities(torch, objective):
         assert model.objective_ == pytest.approx(modularity_by_loops(A.toarray(), model.memberships_), rel=1e-9)
 
 
-def test_new_nodes(torch):
+def test_new_nodes(torch, planted):
     A, y = planted([50] * 4, 0.3, 0.03, 1)
     test = np.random.default_rng(0).permutation(200) < 40
     model = CDCGS(4, n_init=3, random_state=0).fit(A[~test][:, ~test])
@@ -230,7 +223,7 @@ def test_real_graphs(torch, shared_data, name, n_init, least):
 # Weights, isolated nodes, precision -----------------------------------------------------------------------------------
 
 
-def test_weights_count(torch):
+def test_weights_count(torch, planted):
     A, y = planted([20, 20], 0.9, 0.9, 0)
     strong = A.toarray() * np.where(y[:, None] == y, 1.0, 0.05)
     assert adjusted_rand_score(y, CDCGS(2, **QUICK).fit(strong).labels_) == 1
@@ -278,7 +271,7 @@ def test_single_precision(torch):
 # Reproducibility ------------------------------------------------------------------------------------------------------
 
 
-def test_threads_and_modes_change_not_a_bit(torch):
+def test_threads_and_modes_change_not_a_bit(torch, planted):
     A, _ = planted([150] * 4, 0.1, 0.01, 0)
     settings = QUICK | {"max_epochs": 20, "n_draws": 20}
     model = CDCGS(4, **settings).fit(A)
@@ -321,7 +314,7 @@ def test_fit_leaves_torch_alone(torch):
     assert state() == before
 
 
-def test_starts_run_alone_as_in_a_stack(torch, monkeypatch):
+def test_starts_run_alone_as_in_a_stack(torch, monkeypatch, planted):
     settings = {"max_epochs": 250, "n_draws": 2, "learning_rate": 0.05, "n_init": 4, "random_state": 0, "tol": 1e-6}
     A, _ = planted([30] * 3, 0.3, 0.03, 0)
     for K in (3, 4):

@@ -26,18 +26,6 @@ def torch():
     return pytest.importorskip("torch")
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
-def planted(sizes, inside, between, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.repeat(np.arange(len(sizes)), sizes)
-    A = np.triu(rng.uniform(size=(len(y), len(y))) < np.where(y[:, None] == y, inside, between), 1)
-    return sparse.csr_array((A | A.T).astype(float)), y
-
-
 def weighted(rng, n=15):
     A = np.triu(rng.uniform(size=(n, n)) * (rng.uniform(size=(n, n)) < 0.4), 1)
     return sparse.csr_array(A + A.T)
@@ -85,6 +73,14 @@ def test_modularity_of_a_partition(rng):
         graph = networkx.from_scipy_sparse_array(A)
         expected = networkx.community.modularity(graph, [set(np.flatnonzero(labels == k)) for k in range(3)])
         assert soft_modularity(A, np.eye(3)[labels]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_values_of_another_implementation():
+    """Those of DMoNPooling of torch_geometric 2.8.1, in double precision, for the same memberships."""
+    i = np.arange(34)
+    C = softmax(np.stack([np.sin(i), np.cos(2 * i), np.sin(3 * i + 1)], axis=1), axis=1)
+    assert soft_modularity(KARATE, C) == pytest.approx(0.005043715949807206, rel=1e-10)
+    assert collapse(C) == pytest.approx(0.00016776247061400795, rel=1e-10)
 
 
 def test_collapse_lies_between_its_bounds(rng):
@@ -164,7 +160,7 @@ def test_known_graphs(shared_data, name, ari, Q):
     assert model.modularity_ > Q
 
 
-def test_planted_communities(rng):
+def test_planted_communities(rng, planted):
     A, y = planted([100] * 4, 0.1, 0.01)
     assert adjusted_rand_score(y, DMoN(4, random_state=0).fit(A).labels_) == 1
     settings = {"max_epochs": 300, "learning_rate": 3e-3, "random_state": 0}
@@ -177,7 +173,7 @@ def test_planted_communities(rng):
     np.testing.assert_array_equal(clone(model).fit_transform(A, node_features=X), found)
 
 
-def test_new_nodes():
+def test_new_nodes(planted):
     A, y = planted([50] * 4, 0.3, 0.03)
     kept = np.random.default_rng(1).permutation(200)[:160]
     new = np.setdiff1d(np.arange(200), kept)
@@ -189,7 +185,7 @@ def test_new_nodes():
     np.testing.assert_array_equal(model.predict_proba(np.zeros((1, 160))), [[0.25] * 4])
 
 
-def test_collapse_weight_makes_equal_sizes():
+def test_collapse_weight_makes_equal_sizes(planted):
     A, y = planted([40, 12], 0.5, 0.02)
     models = [
         DMoN(2, collapse_weight=weight, random_state=0, **QUICK | {"max_epochs": 100}).fit(A) for weight in (0.0, 1.0)

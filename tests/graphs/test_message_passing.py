@@ -22,11 +22,6 @@ def torch():
     return pytest.importorskip("torch")
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
 def graph(rng, n=12):
     A = np.triu(rng.uniform(size=(n, n)) * (rng.uniform(size=(n, n)) < 0.4), 1)
     return sparse.csr_array(A + A.T)

@@ -327,8 +327,7 @@ def test_one_pass_is_what_was_asked_for():
 
 @pytest.mark.parametrize("sizes", [[10, 12], [60, 50, 40]], ids=["dense", "sparse"])
 def test_spectral_labels(planted, sizes):
-    A, y = planted(sizes, 0.6, 0.05)
-    links = sparse.csr_array(A)
+    links, y = planted(sizes, 0.6, 0.05)
     found = [spectral_labels(links, len(sizes), np.random.RandomState(0)) for _ in range(2)]
     assert adjusted_rand_score(y, found[0]) == 1
     np.testing.assert_array_equal(*found)
@@ -338,7 +337,7 @@ def test_spectral_labels(planted, sizes):
 def test_small_components_do_not_take_the_eigenvectors(planted):
     A, y = planted([60, 60], 0.3, 0.03)
     pairs = np.kron(np.eye(5), [[0, 1], [1, 0]])
-    links = sparse.block_diag([sparse.csr_array(A), sparse.csr_array(pairs)], format="csr")
+    links = sparse.block_diag([A, sparse.csr_array(pairs)], format="csr")
     labels = spectral_labels(links, 2, np.random.RandomState(0))
     assert adjusted_rand_score(y, labels[:120]) > 0.9
 

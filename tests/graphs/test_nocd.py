@@ -26,18 +26,6 @@ def torch():
     return pytest.importorskip("torch")
 
 
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
-def planted(sizes, inside, between, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.repeat(np.arange(len(sizes)), sizes)
-    A = np.triu(rng.uniform(size=(len(y), len(y))) < np.where(y[:, None] == y, inside, between), 1)
-    return sparse.csr_array((A | A.T).astype(float)), y
-
-
 def connected(A, y):
     linked = np.diff(A.indptr) > 0
     return A[linked][:, linked], y[linked]
@@ -63,7 +51,7 @@ def naive_loss(A, F, balanced):
 
 
 @pytest.mark.parametrize("balanced", [True, False])
-def test_loss_by_loops(torch, rng, balanced):
+def test_loss_by_loops(torch, rng, balanced, planted):
     A, _ = planted([20, 20], 0.5, 0.05)
     F = np.maximum(rng.normal(size=(40, 3)), 0)
     loss = AffiliationLoss(torch, A, balanced, "cpu")
@@ -82,7 +70,7 @@ def test_loss_of_a_complete_graph(torch, rng):
 
 @pytest.mark.parametrize("chunk", [7, 1 << 16])
 @pytest.mark.parametrize("balanced", [True, False])
-def test_gradient_against_autograd_of_the_dense_form(torch, rng, balanced, chunk, monkeypatch):
+def test_gradient_against_autograd_of_the_dense_form(torch, rng, balanced, chunk, monkeypatch, planted):
     monkeypatch.setattr(nocd, "_CHUNK", chunk)
     A, _ = planted([12, 12], 0.5, 0.1)
     loss = AffiliationLoss(torch, A, balanced, "cpu")
@@ -99,7 +87,7 @@ def test_gradient_against_autograd_of_the_dense_form(torch, rng, balanced, chunk
 
 
 @pytest.mark.parametrize("balanced", [True, False])
-def test_drawn_loss_is_unbiased(torch, rng, balanced):
+def test_drawn_loss_is_unbiased(torch, rng, balanced, planted):
     A, _ = planted([15, 15], 0.6, 0.1)
     loss = AffiliationLoss(torch, A, balanced, "cpu")
     F = torch.from_numpy(rng.uniform(size=(30, 2)))
@@ -109,7 +97,7 @@ def test_drawn_loss_is_unbiased(torch, rng, balanced):
     np.testing.assert_allclose(drawn[1].numpy(), expected[1].numpy(), rtol=0.03, atol=2e-4)
 
 
-def test_gradient_of_drawn_pairs(torch, rng):
+def test_gradient_of_drawn_pairs(torch, rng, planted):
     A, _ = planted([10, 10], 0.6, 0.1)
     loss = AffiliationLoss(torch, A, True, "cpu")
     F = torch.from_numpy(rng.uniform(size=(20, 2)))
@@ -124,7 +112,7 @@ def test_gradient_of_drawn_pairs(torch, rng):
         assert gradient[place] == pytest.approx((values[0] - values[1]) / (2 * step), rel=1e-5, abs=1e-9)
 
 
-def test_drawn_pairs_have_no_link(torch):
+def test_drawn_pairs_have_no_link(torch, planted):
     A, _ = planted([10, 10], 0.8, 0.1)
     loss = AffiliationLoss(torch, A, True, "cpu")
     u, v = loss._draw_others(5000, torch.Generator().manual_seed(0)).numpy()
@@ -210,7 +198,7 @@ def test_planted_overlapping_communities():
     assert drawn.objective_ == pytest.approx(model.objective_, abs=0.02)
 
 
-def test_new_nodes():
+def test_new_nodes(planted):
     A, y = connected(*planted([50] * 4, 0.3, 0.03))
     kept = np.random.default_rng(1).permutation(len(y))[: int(0.8 * len(y))]
     new = np.setdiff1d(np.arange(len(y)), kept)
@@ -224,7 +212,7 @@ def test_new_nodes():
 
 @pytest.mark.parametrize("append", [True, False])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_node_features(rng, append, kind):
+def test_node_features(rng, append, kind, planted):
     A, y = connected(*planted([25] * 3, 0.3, 0.04))
     X = kind(2.0 * np.eye(3)[y] + rng.normal(size=(len(y), 3)) / 2)
     model = NOCD(3, append_adjacency=append, random_state=0, **QUICK | {"max_epochs": 60}).fit(A, node_features=X)

@@ -10,26 +10,6 @@ from soft_clustering.kernels import graphs
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 
 
-@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
-def vectors(request):
-    """Both instantiations of the vector code."""
-    kernels.compiled.vector_bytes(request.param)
-    yield
-    kernels.compiled.vector_bytes(0)
-
-
-@pytest.fixture
-def twin(monkeypatch):
-    """A function that calls a kernel's NumPy twin."""
-
-    def call(kernel, *arguments):
-        with monkeypatch.context() as patch:
-            patch.setattr(kernels, "compiled", None)
-            return kernel(*arguments)
-
-    return call
-
-
 def random_graph(rng, n, density=0.15, weighted=False):
     """A symmetric CSR matrix; the last node has no link."""
     A = np.triu(rng.uniform(size=(n, n)) < density, 1).astype(float)

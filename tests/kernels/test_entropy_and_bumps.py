@@ -24,26 +24,6 @@ SHAPES = [(n, d, 1 + i % 9) for i, (n, d) in enumerate(itertools.product((1, 63,
 SHAPES += [(65, 3, K) for K in (1, 2, 3, 4, 5, 8, 13)]
 
 
-@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
-def vectors(request):
-    """Both instantiations of the vector code."""
-    kernels.compiled.vector_bytes(request.param)
-    yield
-    kernels.compiled.vector_bytes(0)
-
-
-@pytest.fixture
-def twin(monkeypatch):
-    """A function that calls a kernel's NumPy twin."""
-
-    def call(kernel, *arguments):
-        with monkeypatch.context() as patch:
-            patch.setattr(kernels, "compiled", None)
-            return kernel(*arguments)
-
-    return call
-
-
 def make_block(rng, n, d, kind, weighted):
     """Rows about 5 with a shift and a unit per feature; CSR ones with about a third of the entries."""
     dtype = np.float32 if kind.endswith("32") else np.float64

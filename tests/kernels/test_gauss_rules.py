@@ -21,14 +21,6 @@ RULES = [
 ]
 
 
-@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
-def vectors(request):
-    """Both instantiations of the vector code: the baseline, and the widest that the processor has."""
-    kernels.compiled.vector_bytes(request.param)
-    yield
-    kernels.compiled.vector_bytes(0)
-
-
 @pytest.fixture
 def both(monkeypatch):
     """A function that calls a kernel, compiled and in NumPy."""

@@ -10,14 +10,6 @@ from soft_clustering.kernels import reference
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 
 
-@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
-def vectors(request):
-    """Both instantiations of the vector code."""
-    kernels.compiled.vector_bytes(request.param)
-    yield
-    kernels.compiled.vector_bytes(0)
-
-
 def rows(kind, n, d):
     rng = np.random.RandomState(n + d)
     Z = rng.normal(size=(n, d))

@@ -115,14 +115,6 @@ def test_rules_are_finite_and_in_range(D, m, b):
 # Twins ----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
-def vectors(request):
-    """Both instantiations of the vector code: the baseline, and the widest that the processor has."""
-    kernels.compiled.vector_bytes(request.param)
-    yield
-    kernels.compiled.vector_bytes(0)
-
-
 def parameters_of(rule, m, rng, K, d):
     bandwidth = rng.uniform(0.2, 3, K) * d
     if rule == "fcm":

@@ -13,26 +13,6 @@ from soft_clustering.kernels import topics
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 
 
-@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
-def vectors(request):
-    """Both instantiations of the vector code."""
-    kernels.compiled.vector_bytes(request.param)
-    yield
-    kernels.compiled.vector_bytes(0)
-
-
-@pytest.fixture
-def twin(monkeypatch):
-    """A function that calls a kernel's NumPy twin."""
-
-    def call(kernel, *arguments):
-        with monkeypatch.context() as patch:
-            patch.setattr(kernels, "compiled", None)
-            return kernel(*arguments)
-
-    return call
-
-
 def corpus(rng, n, V, *, weighted=False, dtype=np.float64, index=np.int32, empty=True):
     """Counts, explicit zeros and documents without words among them."""
     X = sparse.csr_matrix(rng.poisson(0.4, (n, V)).astype(dtype))

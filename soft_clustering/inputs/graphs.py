@@ -30,9 +30,9 @@ def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Graph:
     ----------
     estimator : estimator
     X : array-like or sparse matrix of shape (n, n), networkx graph, or list of tuples
-        A tuple is an edge (node, node) or (node, node, weight); nodes come in the order in which they first appear.
-        Directed input becomes undirected, with the larger weight of both directions and a warning; links of a node to
-        itself are dropped.
+        The columns of a table name the nodes. A tuple is an edge (node, node) or (node, node, weight); nodes come in
+        the order in which they first appear. Directed input becomes undirected, with the larger weight of both
+        directions and a warning; links of a node to itself are dropped.
     binary : bool
         Whether weights become 1, with a warning.
     """
@@ -61,6 +61,10 @@ def validate_links(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
     if hasattr(X, "adjacency") and hasattr(X, "nodes"):
         raise TypeError("X must be the links of new nodes, a matrix (n_new, n). Got a graph instead.")
     A = _canonical(_matrix(X), "X")
+    names = _columns(X)
+    known = estimator.node_names_
+    if names is not None and _named(known) and not np.array_equal(names, known):
+        raise ValueError("X must have a column for each node of fit, in the order of node_names_. Got other names.")
     if A.shape[1] != estimator.n_features_in_:
         raise ValueError(
             f"X has {A.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
@@ -84,10 +88,26 @@ def _read(X: Any) -> tuple[Any, NDArray[Any] | None]:
         names = _names(list(X.nodes))
         if len(names) == 0:
             raise ValueError("X must have at least one node. Got a graph with 0 sample(s).")
-        return networkx.to_scipy_sparse_array(X, dtype=np.float64, weight="weight", format="csr"), names
+        with naming("X"):
+            return networkx.to_scipy_sparse_array(X, dtype=np.float64, weight="weight", format="csr"), names
     if isinstance(X, (list, tuple)) and len(X) and all(isinstance(edge, tuple) for edge in X):
         return _from_edges(X)
-    return _matrix(X), None
+    columns = _columns(X)
+    if columns is not None and _named(X.index) and not X.index.equals(X.columns):
+        raise ValueError("X must have the same nodes as rows and as columns, in the same order. Got other names.")
+    return _matrix(X), columns
+
+
+def _columns(X: Any) -> NDArray[Any] | None:
+    """The names of the columns of a table, None where they are only counted."""
+    if not hasattr(X, "columns") or not hasattr(X, "index") or not _named(X.columns):
+        return None
+    return _names(list(X.columns))
+
+
+def _named(index: Any) -> bool:
+    """Whether the rows or columns of a table have names of their own."""
+    return not np.array_equal(index, np.arange(len(index)))
 
 
 def _names(nodes: list[Any]) -> NDArray[Any]:

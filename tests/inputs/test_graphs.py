@@ -2,6 +2,7 @@
 
 import networkx
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -45,6 +46,35 @@ def test_networkx_graphs_keep_their_nodes():
     np.testing.assert_array_equal(read(networkx.Graph([(5, 3), (3, 9)]))[1].node_names_, [5, 3, 9])
     with pytest.raises(ValueError, match="at least one node"):
         read(networkx.Graph())
+
+
+def test_tables_name_their_nodes():
+    nodes = ["a", "b", "c"]
+    A, model = read(pd.DataFrame(PATH, index=nodes, columns=nodes))
+    np.testing.assert_array_equal(A.toarray(), PATH)
+    assert list(model.node_names_) == nodes
+    assert list(read(pd.DataFrame(PATH, columns=nodes))[1].node_names_) == nodes
+    np.testing.assert_array_equal(read(pd.DataFrame(PATH))[1].node_names_, [0, 1, 2])
+    with pytest.raises(ValueError, match="the same nodes as rows and as columns"):
+        read(pd.DataFrame(PATH, index=["b", "a", "c"], columns=nodes))
+
+
+def test_tables_of_links_name_the_same_nodes():
+    nodes = ["a", "b", "c"]
+    _, model = read(networkx.Graph([("a", "b"), ("b", "c")]))
+    links = pd.DataFrame([[1.0, 0, 0]], columns=nodes)
+    np.testing.assert_array_equal(validate_links(model, links, binary=False).toarray(), [[1, 0, 0]])
+    np.testing.assert_array_equal(validate_links(model, links.to_numpy(), binary=False).toarray(), [[1, 0, 0]])
+    for other in (links[["b", "a", "c"]], links[["a", "b"]]):
+        with pytest.raises(ValueError, match="in the order of node_names_"):
+            validate_links(model, other, binary=False)
+    _, model = read(PATH)  # nodes without names
+    np.testing.assert_array_equal(validate_links(model, links, binary=False).toarray(), [[1, 0, 0]])
+
+
+def test_weights_that_are_no_numbers():
+    with pytest.raises(ValueError, match="X must be numeric"):
+        read(networkx.Graph([(0, 1, {"weight": "heavy"})]))
 
 
 def test_directed_networkx_graphs_become_undirected():

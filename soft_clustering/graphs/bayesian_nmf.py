@@ -63,8 +63,10 @@ class BayesianNMF(GraphClusterer):
     n_clusters : int or None, default=None
         Number of communities K; those that are shrunk away remain as columns of zeros. None finds the number, from
         half as many as there are nodes, at most 100.
-    prior_shape, prior_rate : float, default=5.0, 2.0
-        Shape a and rate b of the gamma prior of the precisions.
+    prior_shape : float, default=5.0
+        Shape a of the gamma prior of the precisions.
+    prior_rate : float, default=2.0
+        Its rate b.
     self_loops : {'auto', 'degree', 'unit'} or None, default='auto'
         What stands on the diagonal: the degrees, ones, or nothing. ``'auto'`` is 'degree' where ``n_clusters`` is given
         and 'unit' where it is found.

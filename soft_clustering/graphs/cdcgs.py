@@ -37,9 +37,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..deep.training import load_torch, make_generator, reproducible, resolve_device
+from ..deep.training import load_torch, reproducible, resolve_device
 from ..engine.alternating import PARAMETERS, Run, objective_change
 from ..engine.threads import single_threaded_blas
+from ..kernels import most_threads
+from ..kernels.graphs import gumbel_softmax
 from .network import GraphClusterer, best_of_starts, neighbour_means, row_sums, without_links
 
 # The temperature, as a part of the first one, from a part of the epochs on.
@@ -49,7 +51,6 @@ _MOMENTS, _EPS = (0.5, 0.999), 1e-8  # of Adam
 _LOOKS = 24  # at the loss without noise in a start
 _STILL = 3  # times that it must not change
 _EMPTY = 1e-12  # added to the parts of the weight of all links that the communities have
-_LEAST, _MOST = 1e-10, 1 - 1e-7  # of uniform numbers, whose Gumbel numbers are finite then
 _STACK = 1 << 18  # random numbers at once, which the cache holds; starts are stacked up to there
 
 
@@ -202,15 +203,16 @@ class CDCGS(GraphClusterer):
         device = resolve_device(torch, self.device)
         n, K = A.shape[0], self.n_clusters
         rng = check_random_state(self.random_state)
-        generators = [make_generator(torch, rng) for _ in range(self.n_init)]
+        generators = [np.random.default_rng(rng.randint(2**31 - 1)) for _ in range(self.n_init)]
         if A.nnz == 0:
             self.logits_ = np.ones((n, K), dtype=A.dtype)
             self.interaction_matrix_ = np.zeros((K, K))
             without_links(self, np.full((n, K), 1 / K, dtype=A.dtype))
             return self
+        threads = most_threads()  # the draws are the same on any number of them; torch itself has one
         with single_threaded_blas(), reproducible(torch), torch.no_grad():
             links = Links(torch, A, device)
-            runs = self._runs(torch, links, generators)
+            runs = self._runs(torch, links, generators, threads)
             run = best_of_starts(self, lambda: next(runs))
             memberships = torch.softmax(run.state, 0).T.cpu().numpy()
         self.logits_ = run.state.T.cpu().numpy().astype(A.dtype)
@@ -226,27 +228,27 @@ class CDCGS(GraphClusterer):
             )
         return self
 
-    def _runs(self, torch: Any, links: Links, generators: list[Any]) -> Iterator[Start]:
+    def _runs(self, torch: Any, links: Links, generators: list[Any], threads: int) -> Iterator[Start]:
         """All starts, as many of them side by side as there is room for."""
         size = self.n_draws * self.n_clusters * links.n
         stacked = max(_STACK // size, 1)
         for first in range(0, self.n_init, stacked):
-            yield from self._stack(torch, links, generators[first : first + stacked])
+            yield from self._stack(torch, links, generators[first : first + stacked], threads)
 
-    def _stack(self, torch: Any, links: Links, generators: list[Any]) -> list[Start]:
+    def _stack(self, torch: Any, links: Links, generators: list[Any], threads: int) -> list[Start]:
         """Starts side by side. Arrays have the axes (starts, communities, nodes), draws after the starts."""
         loss_of = {"identity": identity_loss, "modularity": modularity_loss}[self.objective]
         shape = (len(generators), self.n_clusters, links.n)
         W = torch.ones(shape, dtype=torch.float64, device=links.device)
         adam = Adam(torch, W, self.learning_rate)
         # The draws are most of the work, and single precision is enough for them.
-        noise = torch.empty((shape[0], self.n_draws, *shape[1:]), dtype=torch.float32)
+        room = np.empty((shape[0], self.n_draws, *shape[1:]), dtype=np.float32)
         running = runs = [Start(None) for _ in generators]
         for epoch in range(1, self.max_epochs + 1):
             t = self._temperature(epoch)
-            for part, generator in zip(noise, generators, strict=True):
-                part.uniform_(generator=generator)
-            draws = gumbel_draws(torch, W, noise, t)
+            keys = np.stack([rng.integers(2**64, size=self.n_draws, dtype=np.uint64) for rng in generators])
+            gumbel_softmax(W.cpu().numpy(), keys, t, room, threads)
+            draws = torch.from_numpy(room).to(links.device)
             C = draws.mean(1).double()
             dC = loss_of(torch, links, C)[1]
             adam.step(softmax_gradient(torch, draws, C, dC, t))
@@ -263,7 +265,7 @@ class CDCGS(GraphClusterer):
                 break
             if len(going) < len(running):
                 running, generators = ([every[i] for i in going] for every in (running, generators))
-                W, noise = W[going], noise[going]
+                W, room = W[going], room[: len(going)]
                 adam.keep(W, going)
         return runs
 
@@ -366,12 +368,6 @@ class Adam:
     def keep(self, W: Any, places: list[int]) -> None:
         """Go on with some of the arrays of the stack, which are W now."""
         self._W, self._mean, self._square = W, self._mean[places], self._square[places]
-
-
-def gumbel_draws(torch: Any, W: Any, noise: Any, t: float) -> Any:
-    """softmax((W + g) / t), g Gumbel numbers made of uniform ones, which are overwritten."""
-    logs = noise.clamp_(_LEAST, _MOST).log_().neg_().log_().to(W.device)
-    return torch.softmax(torch.sub((W / t).float()[:, None], logs, alpha=1 / t), 2)
 
 
 def one_hot(torch: Any, W: Any) -> Any:

@@ -141,9 +141,12 @@ def _pair_grid(Z: NDArray[np.float64]) -> tuple[int, int]:
 
 
 def _threads(work: int, chunks: int) -> int:
-    if work < 100_000 or chunks == 1 or _ONE_THREAD.get():
-        return 1
-    return min(compiled.max_threads(), usable_cores(), chunks)
+    return 1 if work < 100_000 else min(most_threads(), chunks)
+
+
+def most_threads() -> int:
+    """Threads that a kernel may run on."""
+    return 1 if compiled is None or _ONE_THREAD.get() else min(compiled.max_threads(), usable_cores())
 
 
 @contextmanager

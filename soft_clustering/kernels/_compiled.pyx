@@ -4,7 +4,7 @@
 import numpy as np
 
 from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 cdef extern from "kernels.h" nogil:
     ctypedef struct rows_t:
@@ -83,6 +83,8 @@ cdef extern from "kernels.h" nogil:
         const int64_t *, const int64_t *, const double *, const double *, double *, int64_t, int64_t, double, double, int64_t)
     double affiliation_links_c "affiliation_links" (
         const int64_t *, const int64_t *, const double *, const double *, int64_t, int64_t, double)
+    int gumbel_softmax_c "gumbel_softmax" (
+        const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, int)
 
 cdef extern from *:
     """
@@ -703,3 +705,13 @@ def affiliation_links(const int64_t[::1] indptr, const int64_t[::1] indices, con
     with nogil:
         total = affiliation_links_c(&indptr[0], to, &F[0, 0], &zero[0], F.shape[0], F.shape[1], rate)
     return total
+
+
+def gumbel_softmax(const double[:, :, ::1] W, const uint64_t[:, ::1] keys, double t, float[:, :, :, ::1] out, int threads):
+    """Draws (starts, draws, K, n) of softmax((W + g) / t) over the K of W (starts, K, n)."""
+    cdef int status
+    with nogil:
+        status = gumbel_softmax_c(
+            &W[0, 0, 0], &keys[0, 0], keys.shape[0], keys.shape[1], W.shape[1], W.shape[2], t, &out[0, 0, 0, 0], threads)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")

@@ -63,3 +63,47 @@ static TARGET int NAME(affiliation_step)(double *f, const double *F, const int64
     }
     return 0;
 }
+
+/* softmax((W + g) / t) down the columns of W (K, n), g Gumbel numbers. They are a hash of their place and the key, so that no
+   order of the work changes them. Scratch: scores (K, TILE). */
+static TARGET void NAME(gumbel_plane)(const double *W, int64_t K, int64_t n, double t, uint64_t key, double *scores, float *out)
+{
+    ALIGNED double most[TILE], sum[TILE];
+    for (int64_t first = 0; first < n; first += TILE) {
+        const int64_t count = n - first < TILE ? n - first : TILE;
+        for (int r = 0; r < TILE; r++) {
+            most[r] = -DBL_MAX;
+            sum[r] = 0;
+        }
+        for (int64_t k = 0; k < K; k++) {
+            double *s = scores + k * TILE;
+            const double *w = W + k * n + first;
+            const uint32_t place = (uint32_t)(k * n + first);
+            for (int r = 0; r < TILE; r++) {
+                const uint32_t x = scramble(scramble((place + (uint32_t)r) ^ (uint32_t)key) + (uint32_t)(key >> 32));
+                s[r] = ((double)(int32_t)(x ^ 0x80000000u) + 2147483648.5) * 0x1p-32; /* (x + 1/2) / 2^32 */
+            }
+            NAME(log_tile)(s, s);
+            for (int r = 0; r < TILE; r++)
+                s[r] = -s[r];
+            NAME(log_tile)(s, s);
+            for (int64_t r = 0; r < count; r++)
+                s[r] = (w[r] - s[r]) / t;
+            for (int r = 0; r < TILE; r++)
+                most[r] = s[r] > most[r] ? s[r] : most[r];
+        }
+        for (int64_t k = 0; k < K; k++) {
+            double *s = scores + k * TILE;
+            for (int r = 0; r < TILE; r++)
+                s[r] -= most[r];
+            NAME(exp_tile)(s, s);
+            for (int r = 0; r < TILE; r++)
+                sum[r] += s[r];
+        }
+        for (int r = 0; r < TILE; r++)
+            sum[r] = 1 / sum[r];
+        for (int64_t k = 0; k < K; k++)
+            for (int64_t r = 0; r < count; r++)
+                out[k * n + first + r] = (float)(scores[k * TILE + r] * sum[r]);
+    }
+}

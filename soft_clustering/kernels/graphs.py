@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import softmax
 
 from .. import kernels
 
@@ -94,6 +95,31 @@ def affiliation_likelihood(A: Any, F: Array, rate: float) -> float:
         z = np.einsum("pk,pk->p", F[nodes], F[A.indices])
         links = (np.log(-np.expm1(-z - rate)) + z).sum() / 2
     return float(links - pairs)
+
+
+def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np.float32], threads: int) -> None:
+    """Draws of softmax((W + g) / t) over the second axis of W (starts, K, n), g Gumbel numbers.
+
+    ``out`` is (starts, draws, K, n). Each of its planes (K, n) has a key, (starts, draws), of which and of their place
+    the numbers are a hash: they depend on nothing else.
+    """
+    if kernels.compiled is not None:
+        kernels.compiled.gumbel_softmax(W, keys, t, out, threads if 32 * out.size > 100_000 else 1)
+        return
+    places = np.arange(W[0].size, dtype=np.uint32).reshape(W[0].shape)
+    for w, of_start, draws in zip(W, keys, out, strict=True):
+        for key, draw in zip(of_start, draws, strict=True):
+            low, high = np.uint32(key & np.uint64(0xFFFFFFFF)), np.uint32(key >> np.uint64(32))
+            hashed = _scramble(_scramble(places ^ low) + high)
+            draw[:] = softmax((w - np.log(-np.log((hashed + 0.5) / 2.0**32))) / t, axis=0)
+
+
+def _scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """A number from another one, alike in nothing: the finaliser of MurmurHash3."""
+    x = (x ^ (x >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+    x = (x ^ (x >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+    scrambled: NDArray[np.uint32] = x ^ (x >> np.uint32(16))
+    return scrambled
 
 
 def _pointers(A: Any) -> tuple[Any, Any]:

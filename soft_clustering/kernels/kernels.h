@@ -108,6 +108,14 @@ static INLINE int64_t csr_at(const void *array, int index64, int64_t i)
     return index64 ? ((const int64_t *)array)[i] : (int64_t)((const int32_t *)array)[i];
 }
 
+/* A number from another one, alike in nothing: the finaliser of MurmurHash3. */
+static INLINE uint32_t scramble(uint32_t x)
+{
+    x = (x ^ (x >> 16)) * 0x85ebca6bu;
+    x = (x ^ (x >> 13)) * 0xc2b2ae35u;
+    return x ^ (x >> 16);
+}
+
 static INLINE double scaled(double x, double scale)
 {
     const double z = x * scale;
@@ -197,6 +205,7 @@ typedef struct {
     double (*affiliation_value)(const double *, const double *, const int64_t *, int64_t, int64_t, const double *, double);
     int (*affiliation_step)(double *, const double *, const int64_t *, int64_t, int64_t, const double *, double, double, double *,
                             double *);
+    void (*gumbel_plane)(const double *, int64_t, int64_t, double, uint64_t, double *, float *);
 } steps_t;
 
 static const steps_t steps_narrow = {
@@ -206,7 +215,7 @@ static const steps_t steps_narrow = {
      rule_kernel_narrow, rule_nearest_narrow},
     pair_bumps_narrow, window_narrow, temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow,
     digammas_narrow, lda_document_narrow, explain_narrow, plsi_document_narrow, fold_in_document_narrow,
-    ratio_row_narrow, affiliation_value_narrow, affiliation_step_narrow};
+    ratio_row_narrow, affiliation_value_narrow, affiliation_step_narrow, gumbel_plane_narrow};
 #if HAS_WIDE
 static const steps_t steps_wide = {
     {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
@@ -215,7 +224,7 @@ static const steps_t steps_wide = {
      rule_kernel_wide, rule_nearest_wide},
     pair_bumps_wide, window_wide, temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide,
     digammas_wide, lda_document_wide, explain_wide, plsi_document_wide, fold_in_document_wide,
-    ratio_row_wide, affiliation_value_wide, affiliation_step_wide};
+    ratio_row_wide, affiliation_value_wide, affiliation_step_wide, gumbel_plane_wide};
 #endif
 
 static int use_wide = -1;
@@ -787,4 +796,30 @@ static double affiliation_links(const int64_t *indptr, const int64_t *indices, c
     for (int64_t u = 0; u < n; u++)
         total += steps()->affiliation_value(F + u * wide, F, indices + indptr[u], indptr[u + 1] - indptr[u], wide, zero, rate);
     return total / 2;
+}
+
+/* Draws (starts, draws, K, n) of softmax((W + g) / t) for W (starts, K, n), one key (starts, draws) for each plane. */
+static int gumbel_softmax(const double *W, const uint64_t *keys, int64_t starts, int64_t draws, int64_t K, int64_t n, double t,
+                          float *out, int threads)
+{
+    int failed = 0;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads) if (threads > 1)
+#endif
+    {
+        void *memory = malloc(sizeof(double) * TILE * (size_t)K + 64);
+        double *scores = (double *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
+        int64_t i;
+        if (!memory)
+            failed = 1;
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic, 1)
+#endif
+        for (i = 0; i < starts * draws; i++)
+            if (memory)
+                steps()->gumbel_plane(W + i / draws * K * n, K, n, t, keys[i], scores, out + i * K * n);
+        free(memory);
+    }
+    return failed ? -1 : 0;
 }

@@ -1,4 +1,4 @@
-"""Passes over links: against loops over their definition, and compiled against NumPy."""
+"""Kernels of graphs: passes over links against loops over their definition, random draws, compiled against NumPy."""
 
 import numpy as np
 import pytest
@@ -125,3 +125,52 @@ def test_no_entry_exceeds_the_limit():
         graphs.affiliation_sweep(A, F, total, np.arange(6), 1e-6, 3.0)
     assert F.max() <= 3.0
     assert np.isfinite(graphs.affiliation_likelihood(A, F, 1e-6))
+
+
+# Gumbel draws ---------------------------------------------------------------------------------------------------------
+
+
+def gumbel(W, keys, t, threads=1):
+    out = np.full((*keys.shape, *W.shape[1:]), np.nan, dtype=np.float32)
+    graphs.gumbel_softmax(W, keys, t, out, threads)
+    return out
+
+
+def make_keys(*shape, seed=0):
+    return np.random.default_rng(seed).integers(2**64, size=shape, dtype=np.uint64)
+
+
+@needs_kernels
+@pytest.mark.parametrize("t", [4.0, 0.5, 0.1, 1e-6])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 64), (3, 7, 65), (1, 50, 200)])
+def test_compiled_gumbel_draws_equal_numpy(shape, t, vectors, twin):
+    W = np.random.default_rng(1).normal(scale=5, size=shape)
+    keys = make_keys(shape[0], 4)
+    ours = gumbel(W, keys, t)
+    # A score is W / t: of it the last digits are lost before the softmax.
+    np.testing.assert_allclose(ours, twin(gumbel, W, keys, t), atol=1e-6 + 1e-13 / t)
+    np.testing.assert_array_equal(gumbel(W, keys, t, threads=3), ours)
+
+
+@pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_kernels), False])
+def test_gumbel_draws_have_the_probabilities_of_the_softmax(compiled, twin):
+    """At a low temperature a draw is one of the clusters."""
+    W = np.log([[[0.5], [0.3], [0.2]]]) * np.ones(20_000)
+    draws = (gumbel if compiled else lambda *arguments: twin(gumbel, *arguments))(W, make_keys(1, 5), 1e-3)
+    assert ((draws < 1e-3) | (draws > 0.999)).mean() > 0.99
+    np.testing.assert_allclose(draws.mean((0, 1, 3)), [0.5, 0.3, 0.2], atol=0.005)
+
+
+def test_gumbel_numbers_are_independent():
+    """Differences of two Gumbel numbers are logistic; places, draws, starts and keys of few bits share nothing."""
+    keys = np.concatenate([make_keys(1, 3), [[1, 2, 1 << 32]]]).astype(np.uint64)
+    draws = gumbel(np.zeros((2, 2, 50_000)), keys, 1.0).astype(np.float64)
+    logits = (np.log(draws[:, :, 0]) - np.log(draws[:, :, 1])).reshape(6, -1)
+    np.testing.assert_allclose(logits.mean(axis=1), 0, atol=4 * np.pi / np.sqrt(3 * 50_000))
+    np.testing.assert_allclose(logits.var(axis=1), np.pi**2 / 3, rtol=0.04)
+    quantiles = np.quantile(logits, [0.01, 0.25, 0.5, 0.75, 0.99], axis=1).T
+    np.testing.assert_allclose(quantiles, np.tile(np.log([1 / 99, 1 / 3, 1, 3, 99]), (6, 1)), atol=0.25)
+    between = np.corrcoef(logits)[~np.eye(6, dtype=bool)]
+    along = [np.corrcoef(row[:-lag], row[lag:])[0, 1] for row in logits for lag in (1, 2, 64, 1000)]
+    assert np.abs(between).max() < 0.02
+    assert np.abs(along).max() < 0.02

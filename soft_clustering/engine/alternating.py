@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -332,7 +332,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         ]
 
 
-def best_run(runs: list[Run], sense: Literal["min", "max"]) -> Run | None:
+def best_run(runs: Sequence[Run], sense: Literal["min", "max"]) -> Run | None:
     """The run of best objective that has begun, the first of those that only rounding tells apart; None if none has."""
     sign = 1 if sense == "min" else -1
     begun = [(sign * run.history[-1] if run.history else np.inf, run) for run in runs if run.n_iter]

@@ -38,11 +38,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..deep.training import load_torch, reproducible, resolve_device
-from ..engine.alternating import PARAMETERS, Run, objective_change
+from ..engine.alternating import PARAMETERS, Run, best_run, objective_change
 from ..engine.threads import single_threaded_blas
 from ..kernels import most_threads
 from ..kernels.graphs import gumbel_softmax
-from .network import GraphClusterer, best_of_starts, neighbour_means, row_sums, without_links
+from .network import GraphClusterer, Interrupted, best_of_starts, neighbour_means, row_sums, without_links
 
 # The temperature, as a part of the first one, from a part of the epochs on.
 _STEPS = ((0, 1), (1 / 8, 0.625), (1 / 6, 0.5), (1 / 4, 0.375), (1 / 3, 0.25), (1 / 2, 0.125), (2 / 3, 0.0625))
@@ -213,11 +213,12 @@ class CDCGS(GraphClusterer):
         with single_threaded_blas(), reproducible(torch), torch.no_grad():
             links = Links(torch, A, device)
             runs = self._runs(torch, links, generators, threads)
-            run = best_of_starts(self, lambda: next(runs))
-            memberships = torch.softmax(run.state, 0).T.cpu().numpy()
-        self.logits_ = run.state.T.cpu().numpy().astype(A.dtype)
-        self.interaction_matrix_ = memberships.T @ (A @ memberships)  # in double precision: sums may be large
-        self._set_memberships(memberships.astype(A.dtype))
+            try:
+                run = best_of_starts(self, lambda: next(runs))
+            except Interrupted as interrupt:
+                self._finish(torch, interrupt.run.state, A)
+                raise
+            self._finish(torch, run.state, A)
         members = len(np.unique(self.labels_[np.diff(A.indptr) > 0]))
         if members < K:
             warnings.warn(
@@ -228,6 +229,12 @@ class CDCGS(GraphClusterer):
             )
         return self
 
+    def _finish(self, torch: Any, W: Any, A: Any) -> None:
+        memberships = torch.softmax(W, 0).T.cpu().numpy()
+        self.logits_ = W.T.cpu().numpy().astype(A.dtype)
+        self.interaction_matrix_ = memberships.T @ (A @ memberships)  # in double precision: sums may be large
+        self._set_memberships(memberships.astype(A.dtype))
+
     def _runs(self, torch: Any, links: Links, generators: list[Any], threads: int) -> Iterator[Start]:
         """All starts, as many of them side by side as there is room for."""
         size = self.n_draws * self.n_clusters * links.n
@@ -236,14 +243,22 @@ class CDCGS(GraphClusterer):
             yield from self._stack(torch, links, generators[first : first + stacked], threads)
 
     def _stack(self, torch: Any, links: Links, generators: list[Any], threads: int) -> list[Start]:
-        """Starts side by side. Arrays have the axes (starts, communities, nodes), draws after the starts."""
+        """Starts side by side."""
+        runs = [Start(None) for _ in generators]
+        try:
+            self._learn(torch, links, generators, threads, runs)
+        except KeyboardInterrupt as interrupt:
+            raise Interrupted(best_run(runs, self._objective_sense) or runs[0]) from interrupt
+        return runs
+
+    def _learn(self, torch: Any, links: Links, generators: list[Any], threads: int, running: list[Start]) -> None:
+        """Adam on a stack. Arrays have the axes (starts, communities, nodes), draws after the starts."""
         loss_of = {"identity": identity_loss, "modularity": modularity_loss}[self.objective]
         shape = (len(generators), self.n_clusters, links.n)
         W = torch.ones(shape, dtype=torch.float64, device=links.device)
         adam = Adam(torch, W, self.learning_rate)
         # The draws are most of the work, and single precision is enough for them.
         room = np.empty((shape[0], self.n_draws, *shape[1:]), dtype=np.float32)
-        running = runs = [Start(None) for _ in generators]
         for epoch in range(1, self.max_epochs + 1):
             t = self._temperature(epoch)
             keys = np.stack([rng.integers(2**64, size=self.n_draws, dtype=np.uint64) for rng in generators])
@@ -267,7 +282,6 @@ class CDCGS(GraphClusterer):
                 running, generators = ([every[i] for i in going] for every in (running, generators))
                 W, room = W[going], room[: len(going)]
                 adam.keep(W, going)
-        return runs
 
     @property
     def _pace(self) -> int:

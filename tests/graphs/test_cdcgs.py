@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -328,6 +329,30 @@ def test_starts_that_have_converged_leave_the_stack(torch, monkeypatch):
         assert len(run.history) == len(run.settled) == run.n_iter // 25
         assert run.converged == (max(run.settled[-4:]) - min(run.settled[-4:]) <= 1e-6 * run.settled[-1])
         assert run.n_iter == 600 or run.converged
+
+
+@pytest.mark.parametrize("looks", [0, 3])
+def test_an_interrupted_fit_keeps_what_it_has(torch, looks, monkeypatch):
+    settings = {"n_clusters": 2, "tol": None, "random_state": 0}
+    original, calls = cdcgs.gumbel_softmax, []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) > 25 * looks + 10:
+            raise KeyboardInterrupt
+        original(*arguments)
+
+    monkeypatch.setattr(cdcgs, "gumbel_softmax", interrupted)
+    model = CDCGS(**settings)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(KARATE.adjacency)
+    assert hasattr(model, "memberships_") == (looks > 0)
+    if looks:
+        assert model.n_iter_ == 75
+        assert len(model.objective_history_) == 3
+        assert not model.converged_
+        np.testing.assert_allclose(model.memberships_, softmax(model.logits_, axis=1), rtol=1e-12)
+        assert model.predict(KARATE.adjacency).shape == (34,)
 
 
 def test_best_start_is_kept(torch):

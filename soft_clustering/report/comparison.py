@@ -40,7 +40,8 @@ def compare(
         scikit-learn clusterers, soft or hard, ours or others'. In a list they are named after their classes. They are
         cloned, never fitted here.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data; the columns of a data frame are named.
+        The data; the columns of a data frame are named. For models of graphs the adjacency matrix, which is drawn with
+        its links.
     y : array-like of shape (n_samples,), default=None
         Classes to compare with.
     path : str or path

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
@@ -24,6 +25,7 @@ from ..benchmarking.records import to_line
 from ..benchmarking.runner import Run
 from ..engine.blocks import Array
 from ..plotting.data import feature_names, in_the_plane, sample_rows
+from ..plotting.graph import graph_layout
 from ..plotting.palette import PALETTE, UNASSIGNED, membership_shares
 
 Summary = dict[str, Any]
@@ -32,6 +34,8 @@ Summary = dict[str, Any]
 _N_PARTNERS = 200
 #: Disputed samples that are listed.
 _N_DISPUTED = 20
+#: Links of a graph that are drawn.
+_N_LINKS = 5000
 #: Names of features that are kept.
 _N_NAMES = 200
 
@@ -70,8 +74,10 @@ def summarize(
     -------
     summary : dict
         ``dataset`` (``name``, ``n_samples``, ``n_features``, ``columns``, ``classes``: their names and sizes),
-        ``rows`` (numbers of the samples shown), ``points`` (their two coordinates), ``axes``, ``classes`` (the class
-        number of each sample shown, None without classes), ``models`` (a list; each has its ``name``, ``class``,
+        ``rows`` (numbers of the samples shown), ``points`` (their two coordinates), ``axes``, ``links`` (pairs of
+        samples shown, and how many there are, where all models are for graphs; the points are then placed by
+        :func:`soft_clustering.plotting.graph_layout`), ``classes`` (the class number of each sample shown, None without
+        classes), ``models`` (a list; each has its ``name``, ``class``,
         ``parameters``, the columns of its record, ``sizes`` of its clusters, their ``colors`` and the ``memberships``
         of the samples shown), ``agreement``, ``disputes``, ``palette``, ``unassigned``, ``environment``, ``command``.
 
@@ -115,7 +121,9 @@ def summarize(
     """
     n = _num_samples(X)
     rows = sample_rows(n, max_points)
-    points, axes, n_features = _plane(X, rows, columns)
+    graph = bool(finished) and all(getattr(run.estimator, "modality", None) == "graph" for run, _ in finished)
+    points, axes, n_features = _plane(X, rows, columns, graph)
+    pairs = _links(X, rows) if graph else None
     class_names, codes = _classes(X, y)
     saved = [_memberships(run, n) for run, _ in finished]
     shown = [None if U is None else np.asarray(U[rows], dtype=np.float64) for U in saved]
@@ -141,6 +149,7 @@ def summarize(
         "rows": rows.tolist(),
         "points": [[float(f"{value:.5g}") for value in point] for point in points],
         "axes": axes,
+        "links": pairs,
         "classes": None if codes is None else codes[rows].tolist(),
         "models": [
             _model(title, run, record, U, sizes, reference)
@@ -160,10 +169,13 @@ def summarize(
 # Samples and models ---------------------------------------------------------------------------------------------------
 
 
-def _plane(X: Any, rows: NDArray[np.intp], columns: Sequence[str] | None) -> tuple[Array, list[str], int]:
+def _plane(X: Any, rows: NDArray[np.intp], columns: Sequence[str] | None, graph: bool) -> tuple[Array, list[str], int]:
     """Two coordinates of the samples shown, the names of the axes, and the number of features."""
     part = _safe_indexing(X, rows)
-    points, _, axes = in_the_plane(part)
+    if graph:
+        points, axes = graph_layout(_safe_indexing(part, rows, axis=1)), ["springs along the links"]
+    else:
+        points, _, axes = in_the_plane(part)
     n_features = part.shape[1] if hasattr(part, "shape") else np.shape(part)[1]
     if columns is not None and len(columns) != n_features:
         raise ValueError(f"columns must have {n_features} entries, one per feature. Got {len(columns)} instead.")
@@ -174,6 +186,17 @@ def _plane(X: Any, rows: NDArray[np.intp], columns: Sequence[str] | None) -> tup
         spread = np.random.RandomState(0).uniform(size=len(points))
         points, axes = np.column_stack([points, spread]), [*axes, "spread at random, to be seen"]
     return points, axes, n_features
+
+
+def _links(X: Any, rows: NDArray[np.intp]) -> dict[str, Any]:
+    """Links between the nodes shown, as pairs of their places, and how many the graph has."""
+    A = sparse.csr_array(X)
+    A = sparse.csr_array(A.maximum(A.T))
+    shown = sparse.triu(A[rows][:, rows], 1, format="coo")
+    pairs = np.stack([shown.row, shown.col], axis=1)
+    if len(pairs) > _N_LINKS:
+        pairs = pairs[np.sort(np.random.RandomState(0).choice(len(pairs), _N_LINKS, replace=False))]
+    return {"pairs": pairs.tolist(), "n_links": int(sparse.triu(A, 1).nnz)}
 
 
 def _classes(X: Any, y: Any) -> tuple[list[str], NDArray[np.intp] | None]:

@@ -7,16 +7,19 @@ import benchmark_models as models
 import numpy as np
 import pandas
 import pytest
+from scipy import sparse
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import load_iris
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from soft_clustering import FCM, report
+from soft_clustering import BIGCLAM, FCM, MMSB, report
 from soft_clustering.benchmarking import ClusteringBenchmark
 from soft_clustering.benchmarking.records import Journal
 from soft_clustering.cli import main
+from soft_clustering.datasets import load_graph
+from soft_clustering.plotting import graph_layout
 from soft_clustering.report.comparison import saving_memberships
 from soft_clustering.report.html import memberships_in
 
@@ -52,6 +55,32 @@ def test_compare_reports_every_model(compared):
     }
     assert data_of(path) == json.loads(json.dumps(summary))
     assert summary["dataset"]["columns"] == list(X.columns)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pandas.DataFrame])
+def test_graphs_are_drawn_with_their_links(kind, tmp_path):
+    graph = load_graph("karate")
+    A = kind(graph.adjacency.toarray())
+    path = tmp_path / "graph.html"
+    summary = report.compare([BIGCLAM(), MMSB()], A, graph.labels, path=path, name="karate", verbose=0)
+    assert [model["status"] for model in summary["models"]] == ["ok", "ok"]
+    assert summary["links"]["n_links"] == len(summary["links"]["pairs"]) == 78
+    rows = np.array(summary["rows"])
+    drawn = np.sort(rows[summary["links"]["pairs"]], axis=1).tolist()
+    assert sorted(drawn) == np.argwhere(np.triu(graph.adjacency.toarray())).tolist()
+    np.testing.assert_allclose(summary["points"], graph_layout(graph.adjacency[rows][:, rows]), rtol=1e-4)
+    page = path.read_text()
+    assert "34 nodes, 78 links" in page
+    assert "Placed by springs along the links." in page
+    few = report.compare([BIGCLAM()], A, path=path, max_points=20, n_clusters=None, verbose=0)
+    assert few["links"]["n_links"] == 78
+    assert np.max(few["links"]["pairs"]) < 20
+    assert f"of which {len(few['links']['pairs'])} are drawn" in path.read_text()
+
+
+def test_models_of_features_have_no_links(compared):
+    assert compared[0]["links"] is None
+    assert "Placed by" not in compared[1].read_text()
 
 
 def test_memberships_are_those_of_the_fit(compared):

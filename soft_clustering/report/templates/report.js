@@ -202,6 +202,14 @@
       this.y = summary.points.map((point) => height - place(point[1], ranges[1], height));
       const context = this.drawn.getContext("2d");
       context.setTransform(scale, 0, 0, scale, 0, 0);
+      context.strokeStyle = "rgba(128, 128, 128, 0.4)";
+      context.lineWidth = 0.7;
+      context.beginPath();
+      for (const [i, j] of summary.links ? summary.links.pairs : []) {
+        context.moveTo(this.x[i], this.y[i]);
+        context.lineTo(this.x[j], this.y[j]);
+      }
+      context.stroke();
       for (let i = 0; i < n; i++) {
         context.fillStyle = this.view.color(i);
         context.beginPath();

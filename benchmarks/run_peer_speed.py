@@ -1,11 +1,11 @@
 """Every registered estimator against the older package of our name: time, agreement with the classes, peak memory.
 
-``python benchmarks/run_peer_speed.py [--repeats 5] [--models NAME ...]`` fits both with their default settings and the
-same K on the same input. Each side has a process of its own, the older package (``soft-clustering==0.2.0``) one of its
-own environment, which is made on first use. A first fit pays for imports and threads; then both are fitted in
-turns, and the best time counts. A fit of more than ten seconds is not repeated, one of more than the limit is ended.
-Nothing else should run on the machine. Writes ``peer_speed.csv`` and, with every repeat and the environment,
-``peer_speed.json``.
+``python benchmarks/run_peer_speed.py [--repeats 5] [--models NAME ...] [--n-clusters 5]`` fits both with their default
+settings and the same K on the same input. Each side has a process of its own, the older package
+(``soft-clustering==0.2.0``) one of its own environment, which is made on first use. A first fit pays for imports and
+threads; then both are fitted in turns, and the best time counts. A fit of more than ten seconds is not repeated, one of
+more than the limit is ended. Nothing else should run on the machine. Writes ``peer_speed.csv`` and, with every repeat and
+the environment, ``peer_speed.json``; with another K than 5 ``peer_speed_k3.csv`` and so on.
 
 A new estimator takes part when it is registered and has a line in ``OLDER``, the way the older package calls it.
 """
@@ -258,13 +258,16 @@ def compare(name: str, repeats: int, time_limit: float) -> dict[str, Any]:
 
 
 def main() -> None:
+    global K  # what the inputs are made for
     names = [row.name for row in REGISTRY if row.name in OLDER]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", choices=names, default=names, metavar="NAME")
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--n-clusters", type=int, default=K)
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per fit")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results", help="folder of the results")
     arguments = parser.parse_args()
+    K = arguments.n_clusters
     warnings.simplefilter("ignore")
     for row in REGISTRY:
         if row.name not in OLDER:
@@ -274,7 +277,7 @@ def main() -> None:
         rows.append(compare(name, arguments.repeats, arguments.time_limit))
         print(f"{name}: done", file=sys.stderr, flush=True)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    path = arguments.output / "peer_speed.json"
+    path = arguments.output / (f"peer_speed_k{K}.json" if K != 5 else "peer_speed.json")
     if path.exists():  # the figures of models that were not asked for stay
         known = {row["estimator"]: row for row in json.loads(path.read_text())["rows"]}
         known |= {row["estimator"]: row for row in rows}
@@ -283,7 +286,7 @@ def main() -> None:
     path.write_text(json.dumps(record, indent=2) + "\n")
     columns = [f"{side}_{what}" for what in ("ms", "ari", "peak_mb", "problem") for side in ("ours", "older")]
     table = pandas.DataFrame(rows)[["estimator", "speedup", *columns]].astype(dict.fromkeys(columns[:-2], float))
-    table.to_csv(arguments.output / "peer_speed.csv", index=False)
+    table.to_csv(path.with_suffix(".csv"), index=False)
     print(table.dropna(axis=1, how="all").to_string(index=False, float_format="{:.3g}".format))
 
 

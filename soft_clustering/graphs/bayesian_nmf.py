@@ -216,7 +216,7 @@ class BayesianNMF(GraphClusterer):
             return iterate(self, (Factors(W, H, np.ones(K)), ratio_rows(V, H, W)[0]), step)
 
         try:
-            run = best_of_starts(self, start)
+            run = best_of_starts(self, self.n_init, start)
         except Interrupted as interrupt:
             self._finish(interrupt.run.state[0], linked, A)
             raise

@@ -196,7 +196,7 @@ class BIGCLAM(GraphClusterer):
             return iterate(self, (F, F.sum(axis=0)), sweep)
 
         try:
-            run = best_of_starts(self, start)
+            run = best_of_starts(self, self.n_init if isinstance(self.init, str) else 1, start)
         except Interrupted as interrupt:
             self._finish(interrupt.run.state[0], A.dtype)
             raise

@@ -214,7 +214,7 @@ class CDCGS(GraphClusterer):
             links = Links(torch, A, device)
             runs = self._runs(torch, links, generators, threads)
             try:
-                run = best_of_starts(self, lambda: next(runs))
+                run = best_of_starts(self, self.n_init, lambda: next(runs), "max_epochs")
             except Interrupted as interrupt:
                 self._finish(torch, interrupt.run.state, A)
                 raise

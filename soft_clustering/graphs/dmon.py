@@ -44,20 +44,19 @@ from ..deep.training import (
     reproducible,
     resolve_device,
 )
-from ..engine.alternating import PARAMETERS
+from ..engine.alternating import PARAMETERS, Run, objective_change
 from ..engine.threads import single_threaded_blas
+from ..inputs.graphs import validate_node_features
 from .message_passing import (
     Features,
     NewRows,
     NodeNetwork,
     SparseMatrix,
-    Training,
     as_matrix,
     dropout,
     normalised_adjacency,
-    validate_node_features,
 )
-from .network import Array, neighbour_means, row_sums, without_links
+from .network import Array, Interrupted, best_of_starts, neighbour_means, row_sums, without_links
 
 _EVAL_EVERY = 25  # epochs
 _PATIENCE = 4  # evaluations of little change that are convergence
@@ -276,8 +275,23 @@ class DMoN(NodeNetwork):
         torch = load_torch("DMoN")
         device = resolve_device(torch, self.device)
         rng = check_random_state(self.random_state)
+        Ah = normalised_adjacency(A)
+
+        def start() -> Run:
+            run = Run(None)
+            try:
+                self._learn(torch, run, A, Ah, H, sizes, device, make_generator(torch, rng))
+            except KeyboardInterrupt as interrupt:
+                raise Interrupted(run) from interrupt
+            return run
+
         with single_threaded_blas(), reproducible(torch):
-            self._fit(torch, A, H, sizes, device, rng)
+            try:
+                run = best_of_starts(self, self.n_init, start, "max_epochs")
+            except Interrupted as interrupt:
+                self._finish(interrupt.run, A, Ah, H)
+                raise
+            self._finish(run, A, Ah, H)
         for complaint in self._complaints():
             warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
         return self
@@ -309,24 +323,6 @@ class DMoN(NodeNetwork):
 
     # The method -------------------------------------------------------------------------------------------------------
 
-    def _fit(self, torch: Any, A: Any, H: Any, sizes: list[int], device: Any, rng: np.random.RandomState) -> None:
-        """Learn from a graph with links, best of ``n_init`` starts."""
-        Ah = normalised_adjacency(A)
-        runs: list[Training] = []
-        try:
-            for i in range(self.n_init):
-                runs.append(Training())
-                self._learn(torch, runs[-1], A, Ah, H, sizes, device, make_generator(torch, rng))
-                if self.verbose:
-                    ending = "converged" if runs[-1].converged else "not converged"
-                    shown = f"objective {runs[-1].history[-1]:.8g}, {runs[-1].n_epochs} epochs, {ending}"
-                    print(f"DMoN start {i + 1}/{self.n_init}: {shown}")
-        except KeyboardInterrupt:
-            if runs[0].history:
-                self._finish(runs, A, Ah, H)
-            raise
-        self._finish(runs, A, Ah, H)
-
     def _complaints(self) -> Iterator[str]:
         K = self.n_clusters
         found = len(np.unique(self.labels_))
@@ -334,14 +330,9 @@ class DMoN(NodeNetwork):
             yield f"DMoN collapsed: all memberships are 1/{K}; use more epochs or fewer clusters"
         elif found < K:
             yield f"DMoN found only {found} of n_clusters={K} communities; use more epochs or fewer clusters"
-        if not self.converged_ and self.tol is not None and self.max_epochs > 1:
-            yield (
-                f"DMoN did not converge in max_epochs={self.max_epochs} epochs with tol={self.tol:.2g}. Increase "
-                "max_epochs or tol, or set tol=None for a given number of epochs."
-            )
 
     def _learn(
-        self, torch: Any, training: Training, A: Any, Ah: Any, H: Any, sizes: list[int], device: Any, generator: Any
+        self, torch: Any, run: Run, A: Any, Ah: Any, H: Any, sizes: list[int], device: Any, generator: Any
     ) -> None:
         spread = SparseMatrix(torch, Ah, device, symmetric=True)
         seen = as_matrix(torch, H, device)
@@ -365,7 +356,6 @@ class DMoN(NodeNetwork):
 
         calm = 0
         for epoch in range(1, self.max_epochs + 1):
-            training.n_epochs = epoch
             C = network(self.dropout)
             optimizer.zero_grad()
             C.backward(loss(C.detach())[1])
@@ -376,12 +366,13 @@ class DMoN(NodeNetwork):
                 value = check_finite(float(loss(network(0.0))[0]), _REMEDY)
             if self.verbose > 1:
                 print(f"DMoN epoch {epoch}: loss {value:.8g}")
-            fall = training.history[-1] - value if training.history else np.inf
-            training.history.append(value)
-            training.layers = [tuple(part.detach().cpu().double().numpy() for part in layer) for layer in layers]
+            fall = run.history[-1] - value if run.history else np.inf
+            run.history.append(value)
+            run.residual, run.n_iter = objective_change(None, None, run.history), epoch
+            run.state = [tuple(part.detach().cpu().double().numpy() for part in layer) for layer in layers]
             calm = calm + 1 if self.tol is not None and fall <= self.tol * abs(value) else 0
             if calm == _PATIENCE:
-                training.converged = True
+                run.converged = True
                 return
 
     def _forward(self, H: Any, mix: Callable[[int, Array], Array]) -> tuple[Array, Array]:
@@ -394,10 +385,9 @@ class DMoN(NodeNetwork):
         W, b = self._layers[-1]
         return H, softmax(H @ W + b, axis=1)
 
-    def _finish(self, runs: list[Training], A: Any, Ah: Any, H: Any) -> None:
+    def _finish(self, run: Run, A: Any, Ah: Any, H: Any) -> None:
         """Store the best network, what its nodes send to new ones, and what it says of them."""
-        training = min((run for run in runs if run.history), key=lambda run: run.history[-1])
-        self._layers, self._degrees = training.layers, row_sums(A)
+        self._layers, self._degrees = run.state, row_sums(A)
         self._products: list[Array] = []
 
         def mix(layer: int, product: Array) -> Array:
@@ -408,8 +398,7 @@ class DMoN(NodeNetwork):
         if self._features.width is None:
             C[self._degrees == 0] = 1 / self.n_clusters  # nothing is known of these nodes
         self.objective_ = self.collapse_weight * collapse(C) - soft_modularity(A, C)
-        self.objective_history_ = np.array([*training.history, self.objective_])
-        self.n_iter_, self.converged_ = training.n_epochs, training.converged
+        self.objective_history_ = np.array([*run.history, self.objective_])
         self.embedding_ = Z.astype(A.dtype)
         self._set_memberships(C.astype(A.dtype))
         self.modularity_ = soft_modularity(A, np.eye(self.n_clusters)[self.labels_])

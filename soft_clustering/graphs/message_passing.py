@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_array
 
-from ..inputs.features import is_dask, naming
+from ..inputs.graphs import validate_node_features
 from .network import Array, GraphClusterer, row_sums
 
 Scaling = Literal["columns", "rows"]
@@ -62,17 +60,6 @@ class NodeNetwork(GraphClusterer):
 
 
 # Features -------------------------------------------------------------------------------------------------------------
-
-
-def validate_node_features(node_features: Any, n: int) -> Any:
-    """A finite (n, d) matrix in double precision, an array or CSR."""
-    if is_dask(node_features):
-        raise TypeError("node_features must be in memory: pass node_features.compute().")
-    with naming("node_features"), np.errstate(over="ignore", invalid="ignore"):
-        features = check_array(node_features, accept_sparse="csr", dtype=np.float64, input_name="node_features")
-    if features.shape[0] != n:
-        raise ValueError(f"node_features must have a row for each of the {n} nodes. Got {features.shape[0]} rows.")
-    return sparse.csr_array(features) if sparse.issparse(features) else features
 
 
 class Standard(NamedTuple):
@@ -186,16 +173,6 @@ class NewRows(NamedTuple):
 
 
 # Learning -------------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Training:
-    """A network that learns; kept up to date while it does."""
-
-    layers: list[Any] = field(default_factory=list)  # the parameters to keep, in double precision
-    history: list[float] = field(default_factory=list)  # the loss at each evaluation
-    n_epochs: int = 0
-    converged: bool = False
 
 
 def csr_tensor(torch: Any, pattern: tuple[Any, Any], values: Any, shape: tuple[int, int]) -> Any:

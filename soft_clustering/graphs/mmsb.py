@@ -222,7 +222,7 @@ class MMSB(GraphClusterer):
             return iterate(self, Blocks(self._alpha + (n - 1) * P, P, near, B), step, _change)
 
         try:
-            run = best_of_starts(self, start)
+            run = best_of_starts(self, self.n_init if isinstance(self.init, str) else 1, start)
         except Interrupted as interrupt:
             self._finish(interrupt.run.state, A)
             raise

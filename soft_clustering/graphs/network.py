@@ -38,7 +38,7 @@ class GraphClusterer(InductiveSoftClusterer):
     def _graph(self, X: Any) -> Any:
         """The adjacency matrix for ``fit``: symmetric CSR without a diagonal, in float64 or float32."""
         self._forget("memberships_", "labels_")  # a failed fit is no fit
-        A = validate_graph(self, X, binary=self._binary).adjacency
+        A = validate_graph(self, X, binary=self._binary)
         if self.n_clusters is not None:
             check_enough_samples(A.shape[0], self.n_clusters)
         return A
@@ -132,13 +132,14 @@ def iterate(
     return run
 
 
-def best_of_starts(model: Any, start: Callable[[], Run]) -> Run:
-    """The best of ``n_init`` runs, one where the start is given; its history becomes the model's.
+def best_of_starts(
+    model: Any, n_init: int, start: Callable[[], Run], limit: Literal["max_iter", "max_epochs"] = "max_iter"
+) -> Run:
+    """The best of ``n_init`` runs; its history becomes the model's. ``limit`` is the parameter that may end a run.
 
     An interrupted run may be the best one too, if it has made a pass: it comes with the exception.
     """
-    n_init = model.n_init if isinstance(getattr(model, "init", "random"), str) else 1
-    limit, unit = ("max_epochs", "epochs") if hasattr(model, "max_epochs") else ("max_iter", "passes")
+    unit = {"max_iter": "passes", "max_epochs": "epochs"}[limit]
     rivals: list[Run] = []  # the best so far; the others are not needed, and a state may be large
     for i in range(n_init):
         try:

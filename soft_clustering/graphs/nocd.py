@@ -44,8 +44,9 @@ from ..deep.training import (
     reproducible,
     resolve_device,
 )
-from ..engine.alternating import PARAMETERS
+from ..engine.alternating import PARAMETERS, Run
 from ..engine.threads import single_threaded_blas
+from ..inputs.graphs import validate_node_features
 from .bigclam import member_threshold
 from .message_passing import (
     Features,
@@ -53,12 +54,10 @@ from .message_passing import (
     NodeNetwork,
     Scaling,
     SparseMatrix,
-    Training,
     as_matrix,
     csr_tensor,
     dropout,
     normalised_adjacency,
-    validate_node_features,
 )
 from .network import Array, without_links
 
@@ -293,7 +292,7 @@ class NOCD(NodeNetwork):
         *,
         hidden_layer_sizes: Any = (128,),
         append_adjacency: bool = True,
-        attribute_scaling: str | None = "auto",
+        attribute_scaling: Literal["auto", "columns", "rows"] | None = "auto",
         balance_loss: bool = True,
         batch_norm: bool = True,
         dropout: float = 0.5,
@@ -393,8 +392,8 @@ class NOCD(NodeNetwork):
     # The method -------------------------------------------------------------------------------------------------------
 
     def _scaling(self, features: Any) -> Scaling | None:
-        if self.attribute_scaling != "auto" or features is None:
-            return self.attribute_scaling  # type: ignore[return-value]
+        if self.attribute_scaling != "auto":
+            return self.attribute_scaling
         counts = sparse.issparse(features) and features.shape[1] > _MANY_COLUMNS
         return "rows" if self.append_adjacency or counts else "columns"
 
@@ -402,14 +401,14 @@ class NOCD(NodeNetwork):
         """Learn from a graph in which every node has a link; once more where all affiliations are 0."""
         Ah = normalised_adjacency(A)
         for _ in range(2):
-            training = Training()
+            run = Run(None)
             try:
-                self._learn(torch, training, A, Ah, H, sizes, device, make_generator(torch, rng))
+                self._learn(torch, run, A, Ah, H, sizes, device, make_generator(torch, rng))
             except KeyboardInterrupt:
-                if training.layers:
-                    self._finish(torch, training, A, Ah, H)
+                if run.state is not None:
+                    self._finish(torch, run, A, Ah, H)
                 raise
-            self._finish(torch, training, A, Ah, H)
+            self._finish(torch, run, A, Ah, H)
             if self.memberships_.any():
                 break
 
@@ -426,7 +425,7 @@ class NOCD(NodeNetwork):
             )
 
     def _learn(
-        self, torch: Any, training: Training, A: Any, Ah: Any, H: Any, sizes: list[int], device: Any, generator: Any
+        self, torch: Any, run: Run, A: Any, Ah: Any, H: Any, sizes: list[int], device: Any, generator: Any
     ) -> None:
         spread = SparseMatrix(torch, Ah, device, symmetric=True)
         seen = as_matrix(torch, H, device)
@@ -454,7 +453,7 @@ class NOCD(NodeNetwork):
             return h
 
         for epoch in range(1, self.max_epochs + 1):
-            training.n_epochs = epoch
+            run.n_iter = epoch
             F = network(self.dropout)
             known = F.detach()
             _, gradient = loss.drawn(known, size, generator) if A.nnz > 2 * size else loss.full(known)
@@ -465,14 +464,14 @@ class NOCD(NodeNetwork):
                 continue
             with torch.no_grad():
                 value = check_finite(float(loss.full(network(0.0))[0]), _REMEDY)
-            training.history.append(value)
+            run.history.append(value)
             if self.verbose > 1:
                 print(f"NOCD epoch {epoch}: loss {value:.8g}")
-            waited = len(training.history) - 1 - int(np.argmin(training.history))
+            waited = len(run.history) - 1 - int(np.argmin(run.history))
             if waited == 0:
-                training.layers = [tuple(part.detach().cpu().double().numpy() for part in layer) for layer in layers]
+                run.state = [tuple(part.detach().cpu().double().numpy() for part in layer) for layer in layers]
             if waited == self.n_iter_no_change:
-                training.converged = True
+                run.converged = True
                 return
 
     def _affiliations(
@@ -489,9 +488,9 @@ class NOCD(NodeNetwork):
         mean, deviation = self._moments[layer]
         return (H - mean) / deviation
 
-    def _finish(self, torch: Any, training: Training, A: Any, Ah: Any, H: Any) -> None:
+    def _finish(self, torch: Any, run: Run, A: Any, Ah: Any, H: Any) -> None:
         """Store the best network, what its nodes send to new ones, and what it says of them."""
-        self._layers, self._degrees = training.layers, np.diff(A.indptr).astype(np.float64)
+        self._layers, self._degrees = run.state, np.diff(A.indptr).astype(np.float64)
         self._products: list[Array] = []
         self._moments: dict[int, tuple[Array, Array]] = {}
 
@@ -506,9 +505,9 @@ class NOCD(NodeNetwork):
         F = self._affiliations(H, mix, normalise)
         loss, _ = AffiliationLoss(torch, A, self.balance_loss, "cpu").full(torch.from_numpy(F))
         self.objective_ = float(loss)
-        self.objective_history_ = np.array([*training.history, self.objective_])
-        self.n_iter_, self.converged_ = training.n_epochs, training.converged
-        self.best_epoch_ = min((int(np.argmin(training.history)) + 1) * self.eval_every, self.n_iter_)
+        self.objective_history_ = np.array([*run.history, self.objective_])
+        self.n_iter_, self.converged_ = run.n_iter, run.converged
+        self.best_epoch_ = min((int(np.argmin(run.history)) + 1) * self.eval_every, self.n_iter_)
         memberships = np.zeros((self.n_features_in_, self.n_clusters), dtype=A.dtype)
         memberships[self._linked] = F
         self._set_memberships(memberships)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +16,8 @@ from .features import is_dask, naming
 _LARGEST = 1e90  # of a weight: sums over links stay finite
 
 
-class Graph(NamedTuple):
-    """An undirected graph in canonical form."""
-
-    adjacency: Any  # (n, n) symmetric CSR array without a diagonal or explicit zeros, float64 or float32
-    names: NDArray[Any]  # (n,)
-
-
-def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Graph:
-    """A graph for ``fit``, of which the estimator gets ``n_features_in_`` and ``node_names_``.
+def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
+    """The adjacency matrix for ``fit``, of which the estimator gets ``n_features_in_`` and ``node_names_``.
 
     Parameters
     ----------
@@ -35,6 +28,11 @@ def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Graph:
         directions and a warning; links of a node to itself are dropped.
     binary : bool
         Whether weights become 1, with a warning.
+
+    Returns
+    -------
+    A : CSR array of shape (n, n)
+        Symmetric, without a diagonal or explicit zeros, float64 or float32.
     """
     matrix, names = _read(X)
     A = _canonical(matrix, "X")
@@ -53,7 +51,7 @@ def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Graph:
         warnings.warn("X has no link between different nodes", UserWarning, stacklevel=4)
     estimator.n_features_in_ = A.shape[0]
     estimator.node_names_ = np.arange(A.shape[0]) if names is None else names
-    return Graph(A, estimator.node_names_)
+    return A
 
 
 def validate_links(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
@@ -71,6 +69,17 @@ def validate_links(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
             "features as input: a column for each node of fit."
         )
     return _binary(A, stacklevel=5) if binary else A
+
+
+def validate_node_features(node_features: Any, n: int) -> Any:
+    """A finite (n, d) matrix in double precision, an array or CSR."""
+    if is_dask(node_features):
+        raise TypeError("node_features must be in memory: pass node_features.compute().")
+    with naming("node_features"), np.errstate(over="ignore", invalid="ignore"):
+        features = check_array(node_features, accept_sparse="csr", dtype=np.float64, input_name="node_features")
+    if features.shape[0] != n:
+        raise ValueError(f"node_features must have a row for each of the {n} nodes. Got {features.shape[0]} rows.")
+    return sparse.csr_array(features) if sparse.issparse(features) else features
 
 
 def _binary(A: Any, stacklevel: int) -> Any:

@@ -140,8 +140,8 @@ def _pair_grid(Z: NDArray[np.float64]) -> tuple[int, int]:
     return chunks, _threads(n * d * n // 2, chunks)
 
 
-def _threads(work: int, chunks: int) -> int:
-    return 1 if work < 100_000 else min(most_threads(), chunks)
+def _threads(work: int, chunks: int, most: int | None = None) -> int:
+    return 1 if work < 100_000 else min(most_threads() if most is None else most, chunks)
 
 
 def most_threads() -> int:

@@ -104,7 +104,7 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
     the numbers are a hash: they depend on nothing else.
     """
     if kernels.compiled is not None:
-        kernels.compiled.gumbel_softmax(W, keys, t, out, threads if 32 * out.size > 100_000 else 1)
+        kernels.compiled.gumbel_softmax(W, keys, t, out, kernels._threads(32 * out.size, keys.size, threads))
         return
     places = np.arange(W[0].size, dtype=np.uint32).reshape(W[0].shape)
     for w, of_start, draws in zip(W, keys, out, strict=True):

@@ -72,7 +72,7 @@ class GraphDisplay:
         node_names: Any = None,
         name: str | None = None,
     ) -> None:
-        self.adjacency = _undirected(adjacency)
+        self.adjacency = undirected(adjacency)
         n = self.adjacency.shape[0]
         self.memberships = check_memberships(memberships, n)
         self.positions = None if positions is None else check_numbers("positions", positions, n, 2)
@@ -237,7 +237,7 @@ def graph_layout(adjacency: Any, *, n_iter: int = 150) -> Array:
     array([1., 0.])
     """
     check_count("n_iter", n_iter)
-    links = _undirected(adjacency).tocoo()
+    links = undirected(adjacency).tocoo()
     n = links.shape[0]
     spacing = n**-0.5
     p = check_random_state(0).uniform(-0.5, 0.5, (n, 2))
@@ -273,7 +273,7 @@ def _radius(n: int) -> float:
     return float(min(0.03, 0.25 / np.sqrt(n)))
 
 
-def _undirected(adjacency: Any) -> sparse.csr_array:
+def undirected(adjacency: Any) -> sparse.csr_array:
     """A symmetric CSR matrix of the weights, without loops."""
     if hasattr(adjacency, "adjacency") and hasattr(adjacency, "nodes"):
         import networkx

@@ -25,7 +25,7 @@ from ..benchmarking.records import to_line
 from ..benchmarking.runner import Run
 from ..engine.blocks import Array
 from ..plotting.data import feature_names, in_the_plane, sample_rows
-from ..plotting.graph import graph_layout
+from ..plotting.graph import graph_layout, undirected
 from ..plotting.palette import PALETTE, UNASSIGNED, membership_shares
 
 Summary = dict[str, Any]
@@ -190,8 +190,7 @@ def _plane(X: Any, rows: NDArray[np.intp], columns: Sequence[str] | None, graph:
 
 def _links(X: Any, rows: NDArray[np.intp]) -> dict[str, Any]:
     """Links between the nodes shown, as pairs of their places, and how many the graph has."""
-    A = sparse.csr_array(X)
-    A = sparse.csr_array(A.maximum(A.T))
+    A = undirected(X)
     shown = sparse.triu(A[rows][:, rows], 1, format="coo")
     pairs = np.stack([shown.row, shown.col], axis=1)
     if len(pairs) > _N_LINKS:

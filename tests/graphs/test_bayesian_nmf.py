@@ -125,7 +125,7 @@ def test_ego_networks(read_graph):
     for name in ("fb_348", "fb_414", "fb_686", "fb_698"):
         A, _, cover = read_graph(name)
         scores.append(overlapping_nmi(BayesianNMF(cover.shape[1], random_state=0).fit(A).get_cover(), cover))
-    assert np.mean(scores) >= 0.33
+    assert np.mean(scores) >= 0.35
     assert scores[0] >= 0.27
     assert scores[1] >= 0.45
 

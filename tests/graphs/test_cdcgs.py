@@ -47,12 +47,12 @@ def identity_by_loops(A, C):
     n, K = C.shape
     R = np.zeros((K, K))
     for k in range(K):
-        for l in range(K):  # noqa: E741
-            R[k, l] = sum(C[i, k] * A[i, j] * C[j, l] for i in range(n) for j in range(n))
+        for h in range(K):
+            R[k, h] = sum(C[i, k] * A[i, j] * C[j, h] for i in range(n) for j in range(n))
     loss = 0.0
-    for l in range(K):  # noqa: E741
-        Q = R[:, l] / R[:, l].sum()
-        loss -= np.log(np.exp(Q[l]) / np.exp(Q).sum())
+    for k in range(K):
+        Q = R[:, k] / R[:, k].sum()
+        loss -= np.log(np.exp(Q[k]) / np.exp(Q).sum())
     return loss
 
 
@@ -321,7 +321,9 @@ def test_starts_that_have_converged_leave_the_stack(torch, monkeypatch):
     original = cdcgs.gumbel_softmax
     monkeypatch.setattr(cdcgs, "gumbel_softmax", lambda W, *more: sizes.append(len(W)) or original(W, *more))
     kept = []
-    monkeypatch.setattr(cdcgs, "best_of_starts", lambda model, start: kept.extend(start() for _ in range(6)) or kept[0])
+    monkeypatch.setattr(
+        cdcgs, "best_of_starts", lambda model, n, start, limit: kept.extend(start() for _ in range(n)) or kept[0]
+    )
     graph = load_graph("karate")
     CDCGS(4, n_init=6, random_state=1).fit(graph.adjacency)
     assert len(set(sizes)) > 1 and sizes == sorted(sizes, reverse=True)

@@ -13,8 +13,8 @@ from soft_clustering.graphs.message_passing import (
     dropout,
     normalised_adjacency,
     unit_rows,
-    validate_node_features,
 )
+from soft_clustering.inputs.graphs import validate_node_features
 
 
 @pytest.fixture(scope="module")

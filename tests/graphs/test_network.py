@@ -272,8 +272,8 @@ def test_words(cls, capsys):
 class Model:
     _objective_sense = "max"
 
-    def __init__(self, *, n_init=3, max_iter=10, tol=1e-3, init="random", verbose=0):
-        self.n_init, self.max_iter, self.tol, self.init, self.verbose = n_init, max_iter, tol, init, verbose
+    def __init__(self, *, max_iter=10, tol=1e-3, verbose=0):
+        self.max_iter, self.tol, self.verbose = max_iter, tol, verbose
 
 
 def halves(state):
@@ -303,26 +303,27 @@ def ready_run(objective, converged=True):
 def test_the_best_start_counts(sense, best):
     model, objectives = Model(), iter([2.0, 5.0, 1.0])
     model._objective_sense = sense
-    run = best_of_starts(model, lambda: ready_run(next(objectives)))
+    run = best_of_starts(model, 3, lambda: ready_run(next(objectives)))
     assert run.state == model.objective_ == best
     np.testing.assert_array_equal(model.objective_history_, [0.0, best])
     assert model.converged_
 
 
-def test_a_given_start_is_one():
-    calls = []
-    best_of_starts(Model(init=np.ones((2, 2))), lambda: calls.append(1) or ready_run(1.0))
-    assert len(calls) == 1
+@unconverged
+@pytest.mark.parametrize("cls", [BIGCLAM, MMSB])
+def test_a_given_start_is_one(cls, capsys):
+    cls(2, init=np.random.default_rng(0).uniform(size=(34, 2)), n_init=7, max_iter=3, verbose=1).fit(KARATE.adjacency)
+    assert re.findall(r"start \d/\d", capsys.readouterr().out) == ["start 1/1"]
 
 
 def test_too_few_passes_are_told():
     with pytest.warns(ConvergenceWarning, match="Model did not converge in max_iter=10 passes"):
-        best_of_starts(Model(), lambda: ready_run(1.0, converged=False))
+        best_of_starts(Model(), 3, lambda: ready_run(1.0, converged=False))
 
 
 @pytest.mark.filterwarnings("error")
 def test_one_pass_is_what_was_asked_for():
-    best_of_starts(Model(max_iter=1), lambda: ready_run(1.0, converged=False))
+    best_of_starts(Model(max_iter=1), 3, lambda: ready_run(1.0, converged=False))
 
 
 @pytest.mark.parametrize("sizes", [[10, 12], [60, 50, 40]], ids=["dense", "sparse"])

@@ -230,7 +230,6 @@ def test_scaling_of_attributes():
         (np.eye(120), False, "columns"),
         (sparse_words, False, "rows"),
         (sparse_words[:, :100], False, "columns"),
-        (None, True, "auto"),
     ]:
         assert NOCD(append_adjacency=append)._scaling(features) == expected
     assert NOCD(attribute_scaling=None)._scaling(np.eye(2)) is None
@@ -311,11 +310,11 @@ def test_dead_networks_learn_once_more(monkeypatch):
     starts = []
     learn = NOCD._learn
 
-    def dying(self, torch, training, *arguments):
-        learn(self, torch, training, *arguments)
+    def dying(self, torch, run, *arguments):
+        learn(self, torch, run, *arguments)
         starts.append(1)
         if len(starts) <= deaths:
-            training.layers = [(0 * W, 0 * b - 1) for W, b in training.layers]
+            run.state = [(0 * W, 0 * b - 1) for W, b in run.state]
 
     monkeypatch.setattr(NOCD, "_learn", dying)
     deaths = 1

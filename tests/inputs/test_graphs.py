@@ -17,7 +17,7 @@ class Model:
 
 def read(X, binary=False):
     model = Model()
-    return validate_graph(model, X, binary=binary).adjacency, model
+    return validate_graph(model, X, binary=binary), model
 
 
 @pytest.mark.parametrize("kind", [np.array, np.asfortranarray, np.ndarray.tolist, sparse.csr_matrix, sparse.coo_array])

@@ -4,8 +4,8 @@
 settings and the same K on the same input. Each side has a process of its own, the older package
 (``soft-clustering==0.2.0``) one of its own environment, which is made on first use. A first fit pays for imports and
 threads; then both are fitted in turns, and the best time counts. A fit of more than ten seconds is not repeated, one of
-more than the limit is ended. Nothing else should run on the machine. Writes ``peer_speed.csv`` and, with every repeat and
-the environment, ``peer_speed.json``; with another K than 5 ``peer_speed_k3.csv`` and so on.
+more than the limit is ended. Nothing else should run on the machine. Writes ``peer_speed.csv`` and, with every repeat
+and the environment, ``peer_speed.json``; with another K than 5 ``peer_speed_k3.csv`` and so on.
 
 A new estimator takes part when it is registered and has a line in ``OLDER``, the way the older package calls it.
 """

@@ -41,7 +41,7 @@ from ..deep.training import load_torch, reproducible, resolve_device
 from ..engine.alternating import PARAMETERS, Run, best_run, objective_change
 from ..engine.threads import single_threaded_blas
 from ..kernels import most_threads
-from ..kernels.graphs import gumbel_softmax
+from ..kernels.graphs import gumbel_slope, gumbel_softmax
 from .network import GraphClusterer, Interrupted, best_of_starts, neighbour_means, row_sums, without_links
 
 # The temperature, as a part of the first one, from a part of the epochs on.
@@ -51,7 +51,7 @@ _MOMENTS, _EPS = (0.5, 0.999), 1e-8  # of Adam
 _LOOKS = 24  # at the loss without noise in a start
 _STILL = 3  # times that it must not change
 _EMPTY = 1e-12  # added to the parts of the weight of all links that the communities have
-_STACK = 1 << 18  # random numbers at once, which the cache holds; starts are stacked up to there
+_STACK = 1 << 20  # random numbers at once, 4 MB; starts are stacked up to there
 
 
 class CDCGS(GraphClusterer):
@@ -262,11 +262,10 @@ class CDCGS(GraphClusterer):
         for epoch in range(1, self.max_epochs + 1):
             t = self._temperature(epoch)
             keys = np.stack([rng.integers(2**64, size=self.n_draws, dtype=np.uint64) for rng in generators])
-            gumbel_softmax(W.cpu().numpy(), keys, t, room, threads)
-            draws = torch.from_numpy(room).to(links.device)
-            C = draws.mean(1).double()
-            dC = loss_of(torch, links, C)[1]
-            adam.step(softmax_gradient(torch, draws, C, dC, t))
+            C = gumbel_softmax(W.cpu().numpy(), keys, t, room, threads)
+            dC = loss_of(torch, links, torch.from_numpy(C).to(links.device))[1]
+            slope = gumbel_slope(room, C, dC.contiguous().cpu().numpy(), t, threads)
+            adam.step(torch.from_numpy(slope).to(links.device))
             if epoch % self._pace and epoch < self.max_epochs:
                 continue
             soft, settled = (
@@ -387,13 +386,6 @@ class Adam:
 def one_hot(torch: Any, W: Any) -> Any:
     """Memberships of 1 in the community of the largest logit."""
     return torch.zeros_like(W).scatter_(1, W.argmax(1, keepdim=True), 1.0)
-
-
-def softmax_gradient(torch: Any, draws: Any, C: Any, dC: Any, t: float) -> Any:
-    """The gradient in the logits, from that in the mean C of the draws."""
-    slope = dC.float()[:, None]
-    along = (draws * slope).sum(2, keepdim=True)
-    return (C * dC - (draws * along).mean(1)) / t
 
 
 def identity_loss(torch: Any, links: Links, C: Any) -> tuple[Any, Any]:

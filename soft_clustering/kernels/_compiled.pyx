@@ -84,7 +84,9 @@ cdef extern from "kernels.h" nogil:
     double affiliation_links_c "affiliation_links" (
         const int64_t *, const int64_t *, const double *, const double *, int64_t, int64_t, double)
     int gumbel_softmax_c "gumbel_softmax" (
-        const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, int)
+        const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
+    void gumbel_slope_c "gumbel_slope" (
+        const float *, const double *, const double *, int64_t, int64_t, int64_t, int64_t, double, double *, int)
 
 cdef extern from *:
     """
@@ -707,11 +709,24 @@ def affiliation_links(const int64_t[::1] indptr, const int64_t[::1] indices, con
     return total
 
 
-def gumbel_softmax(const double[:, :, ::1] W, const uint64_t[:, ::1] keys, double t, float[:, :, :, ::1] out, int threads):
-    """Draws (starts, draws, K, n) of softmax((W + g) / t) over the K of W (starts, K, n)."""
+def gumbel_softmax(
+        const double[:, :, ::1] W, const uint64_t[:, ::1] keys, double t, float[:, :, :, ::1] out, double[:, :, ::1] mean,
+        int threads):
+    """Draws (starts, draws, K, n) of softmax((W + g) / t) over the K of W (starts, K, n), and their means."""
     cdef int status
     with nogil:
         status = gumbel_softmax_c(
-            &W[0, 0, 0], &keys[0, 0], keys.shape[0], keys.shape[1], W.shape[1], W.shape[2], t, &out[0, 0, 0, 0], threads)
+            &W[0, 0, 0], &keys[0, 0], keys.shape[0], keys.shape[1], W.shape[1], W.shape[2], t, &out[0, 0, 0, 0],
+            &mean[0, 0, 0], threads)
     if status < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def gumbel_slope(
+        const float[:, :, :, ::1] draws, const double[:, :, ::1] mean, const double[:, :, ::1] slope, double t,
+        double[:, :, ::1] out, int threads):
+    """The gradient in W, from that in the mean of the draws."""
+    with nogil:
+        gumbel_slope_c(
+            &draws[0, 0, 0, 0], &mean[0, 0, 0], &slope[0, 0, 0], draws.shape[0], draws.shape[1], draws.shape[2],
+            draws.shape[3], t, &out[0, 0, 0], threads)

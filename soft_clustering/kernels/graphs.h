@@ -64,13 +64,18 @@ static TARGET int NAME(affiliation_step)(double *f, const double *F, const int64
     return 0;
 }
 
-/* softmax((W + g) / t) down the columns of W (K, n), g Gumbel numbers. They are a hash of their place and the key, so that no
-   order of the work changes them. Scratch: scores (K, TILE). */
-static TARGET void NAME(gumbel_plane)(const double *W, int64_t K, int64_t n, double t, uint64_t key, double *scores, float *out)
+/* Draws (draws, K, n) of softmax((W + g) / t) down the columns of W (K, n), g Gumbel numbers, and their mean (K, n): a tile of
+   columns of them. The numbers are a hash of their place and the key of the draw, so that no order of the work changes them.
+   Scratch: scores (K, TILE). */
+static TARGET void NAME(gumbel_tile)(const double *W, int64_t K, int64_t n, int64_t first, double t, const uint64_t *keys,
+                                     int64_t draws, double *scores, float *out, double *mean)
 {
     ALIGNED double most[TILE], sum[TILE];
-    for (int64_t first = 0; first < n; first += TILE) {
-        const int64_t count = n - first < TILE ? n - first : TILE;
+    const int64_t count = n - first < TILE ? n - first : TILE;
+    for (int64_t k = 0; k < K; k++)
+        memset(mean + k * n + first, 0, sizeof(double) * (size_t)count);
+    for (int64_t d = 0; d < draws; d++, out += K * n) {
+        const uint64_t key = keys[d];
         for (int r = 0; r < TILE; r++) {
             most[r] = -DBL_MAX;
             sum[r] = 0;
@@ -102,8 +107,43 @@ static TARGET void NAME(gumbel_plane)(const double *W, int64_t K, int64_t n, dou
         }
         for (int r = 0; r < TILE; r++)
             sum[r] = 1 / sum[r];
-        for (int64_t k = 0; k < K; k++)
+        for (int64_t k = 0; k < K; k++) {
+            const double *s = scores + k * TILE;
+            float *x = out + k * n + first;
+            double *m = mean + k * n + first;
+            for (int64_t r = 0; r < count; r++) {
+                x[r] = (float)(s[r] * sum[r]);
+                m[r] += x[r] / (double)draws;
+            }
+        }
+    }
+}
+
+/* The gradient (K, n) in W of a function of the mean of these draws, from its gradient in that mean: a tile of columns. */
+static TARGET void NAME(gumbel_slope_tile)(const float *in, const double *mean, const double *slope, int64_t K, int64_t n,
+                                           int64_t first, double t, int64_t draws, double *out)
+{
+    ALIGNED double along[TILE];
+    const int64_t count = n - first < TILE ? n - first : TILE;
+    for (int64_t k = 0; k < K; k++)
+        for (int64_t i = k * n + first; i < k * n + first + count; i++)
+            out[i] = mean[i] * slope[i] / t;
+    for (int64_t d = 0; d < draws; d++, in += K * n) {
+        for (int r = 0; r < TILE; r++)
+            along[r] = 0;
+        for (int64_t k = 0; k < K; k++) {
+            const float *x = in + k * n + first;
+            const double *g = slope + k * n + first;
             for (int64_t r = 0; r < count; r++)
-                out[k * n + first + r] = (float)(scores[k * TILE + r] * sum[r]);
+                along[r] += x[r] * g[r];
+        }
+        for (int r = 0; r < TILE; r++)
+            along[r] /= t * (double)draws;
+        for (int64_t k = 0; k < K; k++) {
+            const float *x = in + k * n + first;
+            double *o = out + k * n + first;
+            for (int64_t r = 0; r < count; r++)
+                o[r] -= x[r] * along[r];
+        }
     }
 }

@@ -97,21 +97,34 @@ def affiliation_likelihood(A: Any, F: Array, rate: float) -> float:
     return float(links - pairs)
 
 
-def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np.float32], threads: int) -> None:
-    """Draws of softmax((W + g) / t) over the second axis of W (starts, K, n), g Gumbel numbers.
+def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np.float32], threads: int) -> Array:
+    """Draws of softmax((W + g) / t) over the second axis of W (starts, K, n), g Gumbel numbers; gives their means.
 
     ``out`` is (starts, draws, K, n). Each of its planes (K, n) has a key, (starts, draws), of which and of their place
     the numbers are a hash: they depend on nothing else.
     """
     if kernels.compiled is not None:
-        kernels.compiled.gumbel_softmax(W, keys, t, out, kernels._threads(32 * out.size, keys.size, threads))
-        return
+        mean = np.empty_like(W)
+        kernels.compiled.gumbel_softmax(W, keys, t, out, mean, kernels._threads(32 * out.size, W.size, threads))
+        return mean
     places = np.arange(W[0].size, dtype=np.uint32).reshape(W[0].shape)
     for w, of_start, draws in zip(W, keys, out, strict=True):
         for key, draw in zip(of_start, draws, strict=True):
             low, high = np.uint32(key & np.uint64(0xFFFFFFFF)), np.uint32(key >> np.uint64(32))
             hashed = _scramble(_scramble(places ^ low) + high)
             draw[:] = softmax((w - np.log(-np.log((hashed + 0.5) / 2.0**32))) / t, axis=0)
+    return out.mean(axis=1, dtype=np.float64)
+
+
+def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float, threads: int) -> Array:
+    """The gradient in W of a function of the mean of such draws, from its gradient ``slope`` in that mean."""
+    if kernels.compiled is not None:
+        out = np.empty_like(mean)
+        kernels.compiled.gumbel_slope(draws, mean, slope, t, out, kernels._threads(draws.size, mean.size, threads))
+        return out
+    along = np.einsum("sdkn,skn->sdn", draws, slope)
+    gradient: Array = (mean * slope - np.einsum("sdkn,sdn->skn", draws, along) / draws.shape[1]) / t
+    return gradient
 
 
 def _scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -205,7 +205,8 @@ typedef struct {
     double (*affiliation_value)(const double *, const double *, const int64_t *, int64_t, int64_t, const double *, double);
     int (*affiliation_step)(double *, const double *, const int64_t *, int64_t, int64_t, const double *, double, double, double *,
                             double *);
-    void (*gumbel_plane)(const double *, int64_t, int64_t, double, uint64_t, double *, float *);
+    void (*gumbel_tile)(const double *, int64_t, int64_t, int64_t, double, const uint64_t *, int64_t, double *, float *, double *);
+    void (*gumbel_slope_tile)(const float *, const double *, const double *, int64_t, int64_t, int64_t, double, int64_t, double *);
 } steps_t;
 
 static const steps_t steps_narrow = {
@@ -215,7 +216,7 @@ static const steps_t steps_narrow = {
      rule_kernel_narrow, rule_nearest_narrow},
     pair_bumps_narrow, window_narrow, temper_narrow, tempered_narrow, log_densities_narrow, load_double_narrow, posteriors_narrow, moments_narrow,
     digammas_narrow, lda_document_narrow, explain_narrow, plsi_document_narrow, fold_in_document_narrow,
-    ratio_row_narrow, affiliation_value_narrow, affiliation_step_narrow, gumbel_plane_narrow};
+    ratio_row_narrow, affiliation_value_narrow, affiliation_step_narrow, gumbel_tile_narrow, gumbel_slope_tile_narrow};
 #if HAS_WIDE
 static const steps_t steps_wide = {
     {{dense_distances_f64_wide, dense_distances_f32_wide}, {sparse_distances_f64_wide, sparse_distances_f32_wide}},
@@ -224,7 +225,7 @@ static const steps_t steps_wide = {
      rule_kernel_wide, rule_nearest_wide},
     pair_bumps_wide, window_wide, temper_wide, tempered_wide, log_densities_wide, load_double_wide, posteriors_wide, moments_wide,
     digammas_wide, lda_document_wide, explain_wide, plsi_document_wide, fold_in_document_wide,
-    ratio_row_wide, affiliation_value_wide, affiliation_step_wide, gumbel_plane_wide};
+    ratio_row_wide, affiliation_value_wide, affiliation_step_wide, gumbel_tile_wide, gumbel_slope_tile_wide};
 #endif
 
 static int use_wide = -1;
@@ -798,10 +799,11 @@ static double affiliation_links(const int64_t *indptr, const int64_t *indices, c
     return total / 2;
 }
 
-/* Draws (starts, draws, K, n) of softmax((W + g) / t) for W (starts, K, n), one key (starts, draws) for each plane. */
+/* Draws (starts, draws, K, n) of softmax((W + g) / t) for W (starts, K, n), with a key (starts, draws) each, and their means. */
 static int gumbel_softmax(const double *W, const uint64_t *keys, int64_t starts, int64_t draws, int64_t K, int64_t n, double t,
-                          float *out, int threads)
+                          float *out, double *mean, int threads)
 {
+    const int64_t tiles = (n + TILE - 1) / TILE;
     int failed = 0;
     (void)threads;
 #ifdef _OPENMP
@@ -816,10 +818,29 @@ static int gumbel_softmax(const double *W, const uint64_t *keys, int64_t starts,
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic, 1)
 #endif
-        for (i = 0; i < starts * draws; i++)
+        for (i = 0; i < starts * tiles; i++) {
+            const int64_t start = i / tiles, plane = start * K * n;
             if (memory)
-                steps()->gumbel_plane(W + i / draws * K * n, K, n, t, keys[i], scores, out + i * K * n);
+                steps()->gumbel_tile(W + plane, K, n, i % tiles * TILE, t, keys + start * draws, draws, scores, out + plane * draws,
+                                     mean + plane);
+        }
         free(memory);
     }
     return failed ? -1 : 0;
+}
+
+/* The gradients (starts, K, n) in W, from those in the means. */
+static void gumbel_slope(const float *in, const double *mean, const double *slope, int64_t starts, int64_t draws, int64_t K,
+                         int64_t n, double t, double *out, int threads)
+{
+    const int64_t tiles = (n + TILE - 1) / TILE;
+    int64_t i;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (threads > 1)
+#endif
+    for (i = 0; i < starts * tiles; i++) {
+        const int64_t plane = i / tiles * K * n;
+        steps()->gumbel_slope_tile(in + plane * draws, mean + plane, slope + plane, K, n, i % tiles * TILE, t, draws, out + plane);
+    }
 }

@@ -132,7 +132,8 @@ def test_no_entry_exceeds_the_limit():
 
 def gumbel(W, keys, t, threads=1):
     out = np.full((*keys.shape, *W.shape[1:]), np.nan, dtype=np.float32)
-    graphs.gumbel_softmax(W, keys, t, out, threads)
+    mean = graphs.gumbel_softmax(W, keys, t, out, threads)
+    np.testing.assert_allclose(mean, out.mean(axis=1, dtype=np.float64), rtol=1e-12, atol=1e-300)
     return out
 
 
@@ -149,6 +150,17 @@ def test_compiled_gumbel_draws_equal_numpy(shape, t, vectors, twin):
     ours = gumbel(W, keys, t)
     np.testing.assert_allclose(ours, twin(gumbel, W, keys, t), atol=1e-6)
     np.testing.assert_array_equal(gumbel(W, keys, t, threads=3), ours)
+
+
+@needs_kernels
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 64), (3, 7, 65), (1, 50, 200)])
+def test_compiled_gumbel_slope_equals_numpy(shape, vectors, twin):
+    rng = np.random.default_rng(2)
+    draws = rng.dirichlet(np.ones(shape[1]), size=(shape[0], 4, shape[2])).swapaxes(2, 3).astype(np.float32, order="C")
+    mean, slope = draws.mean(axis=1, dtype=np.float64), rng.normal(size=shape)
+    ours = graphs.gumbel_slope(draws, mean, slope, 0.5, threads=1)
+    np.testing.assert_allclose(ours, twin(graphs.gumbel_slope, draws, mean, slope, 0.5, 1), rtol=1e-10, atol=1e-14)
+    np.testing.assert_array_equal(graphs.gumbel_slope(draws, mean, slope, 0.5, threads=3), ours)
 
 
 @pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_kernels), False])

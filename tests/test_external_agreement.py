@@ -91,7 +91,10 @@ def test_gaussian_mixture(name, kind):
     ours = GMM(K, covariance_type=kind, random_state=0).fit(X)
     assert ours.n_iter_ == theirs.n_iter_
     np.testing.assert_allclose(ours.memberships_, theirs.predict_proba(X), rtol=0, atol=1e-10)
-    np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=0, atol=1e-9)
+    # Whitening loses the digits of the root of the condition number, 3e5 for breast_cancer and one shared covariance.
+    spread = np.sqrt(np.linalg.cond(theirs.covariances_).max()) if kind in ("full", "tied") else 1.0
+    lost = np.finfo(float).eps * spread * X.shape[1]
+    np.testing.assert_allclose(ours.score_samples(X), theirs.score_samples(X), rtol=0, atol=1e-9 + lost)
     np.testing.assert_allclose(ours.centers_, theirs.means_, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(ours.weights_, theirs.weights_, rtol=1e-10)
     np.testing.assert_allclose(ours.covariances_, theirs.covariances_, rtol=1e-8, atol=1e-9)

@@ -153,9 +153,13 @@ def test_enlarged(page):
     assert page.run("return document.querySelector('#large-sample').textContent").startswith("Row ")
     page.run("document.querySelector('#next').click()")
     assert page.run(title) == "beta"
+    # the page hears of the end a moment after it
+    heard = "new Promise(done => document.querySelector('#large').addEventListener('close', done, {once: true}))"
+    page.run(f"window.heard = {heard}")
     page.press("Escape")
     assert page.run(title) is False
-    assert page.run("return document.activeElement.closest('figure').dataset.panel") == "1"
+    panel = "document.activeElement.closest('figure').dataset.panel"
+    assert page.run(f"return window.heard.then(() => {panel})") == "1"
 
 
 def test_disputed_samples_lead_to_the_plots(page):

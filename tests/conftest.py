@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from soft_clustering import kernels
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -16,3 +18,23 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data at {folder}: set SOFT_CLUSTERING_DATA_SHARED to their folder")
     return folder
+
+
+@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
+def vectors(request):
+    """Both instantiations of the vector code: the baseline, and the widest that the processor has."""
+    kernels.compiled.vector_bytes(request.param)
+    yield
+    kernels.compiled.vector_bytes(0)
+
+
+@pytest.fixture
+def twin(monkeypatch):
+    """A function that calls a kernel's NumPy twin."""
+
+    def call(kernel, *arguments, **keywords):
+        with monkeypatch.context() as patch:
+            patch.setattr(kernels, "compiled", None)
+            return kernel(*arguments, **keywords)
+
+    return call

@@ -34,26 +34,6 @@ SHAPES += [(65, d, K) for d in (1, 5, 257) for K in CLUSTERS] + [(1000, 3, K) fo
 KINDS = ("dense64", "dense32", "csr64", "csr32")
 
 
-@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
-def vectors(request):
-    """Both instantiations of the vector code: the baseline, and the widest that the processor has."""
-    kernels.compiled.vector_bytes(request.param)
-    yield
-    kernels.compiled.vector_bytes(0)
-
-
-@pytest.fixture
-def twin(monkeypatch):
-    """A function that calls a kernel's NumPy twin."""
-
-    def call(kernel, *arguments, **keywords):
-        with monkeypatch.context() as patch:
-            patch.setattr(kernels, "compiled", None)
-            return kernel(*arguments, **keywords)
-
-    return call
-
-
 def make_block(rng, n, d, kind, weighted):
     """Rows about 5 with shift and scale; CSR ones with about a third of the entries."""
     dtype = np.float32 if kind.endswith("32") else np.float64

@@ -2,4 +2,7 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["soft_clustering/deep/*"]
+from soft_clustering._registry import REGISTRY
+
+_DEEP = [f"{row.module.replace('.', '/')}.py" for row in REGISTRY if row.extra == "deep"]
+collect_ignore_glob = [] if find_spec("torch") else ["soft_clustering/deep/*", *_DEEP]

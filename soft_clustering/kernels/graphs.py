@@ -105,7 +105,7 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
     """
     if kernels.compiled is not None:
         mean = np.empty_like(W)
-        kernels.compiled.gumbel_softmax(W, keys, t, out, mean, kernels._threads(32 * out.size, W.size, threads))
+        kernels.compiled.gumbel_softmax(W, keys, t, out, mean, kernels._threads(32 * out.size, _tiles(W), threads))
         return mean
     places = np.arange(W[0].size, dtype=np.uint32).reshape(W[0].shape)
     for w, of_start, draws in zip(W, keys, out, strict=True):
@@ -120,11 +120,16 @@ def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float
     """The gradient in W of a function of the mean of such draws, from its gradient ``slope`` in that mean."""
     if kernels.compiled is not None:
         out = np.empty_like(mean)
-        kernels.compiled.gumbel_slope(draws, mean, slope, t, out, kernels._threads(draws.size, mean.size, threads))
+        kernels.compiled.gumbel_slope(draws, mean, slope, t, out, kernels._threads(draws.size, _tiles(mean), threads))
         return out
     along = np.einsum("sdkn,skn->sdn", draws, slope)
     gradient: Array = (mean * slope - np.einsum("sdkn,sdn->skn", draws, along) / draws.shape[1]) / t
     return gradient
+
+
+def _tiles(W: Array) -> int:
+    """Parts of W (starts, K, n) that threads share out."""
+    return len(W) * -(-W.shape[2] // 64)
 
 
 def _scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -6,6 +6,7 @@ number of communities given and else the defaults,
 * Facebook ego networks, whose circles overlap: overlapping normalised mutual information (the variant that divides by
   the larger entropy) of ``get_cover()`` and the circles, times 100. Nodes without links are removed before, as in the
   publications. Estimators that take features of the nodes are fitted with and without;
+* a planted graph of 1000 nodes and ten communities, three in ten nodes in two of them: the same;
 * karate, dolphins, football and polbooks, whose communities do not overlap: adjusted Rand index of ``labels_``, and
   their modularity.
 
@@ -26,16 +27,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import Bunch
 
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment
-from soft_clustering.datasets import load_graph
+from soft_clustering.datasets import load_graph, make_overlapping_graph
 from soft_clustering.graphs.dmon import soft_modularity
 from soft_clustering.metrics import overlapping_nmi
 
 RESULTS = Path(__file__).parent / "results"
 OVERLAPPING = ("fb_348", "fb_414", "fb_686", "fb_698", "fb_1684", "fb_1912")
+PLANTED = ("planted",)
 DISJOINT = ("karate", "dolphins", "football", "polbooks")
 
 
@@ -54,6 +57,13 @@ def fitted(cls: Any, A: Any, settings: dict[str, Any], features: Any) -> tuple[f
     start = time.process_time()
     model = cls(**settings).fit(A, **keywords)
     return time.process_time() - start, model
+
+
+def read(name: str, folder: str) -> Any:
+    """The graph of a name."""
+    if name in PLANTED:
+        return Bunch(**make_overlapping_graph(random_state=0), labels=None, features=None)
+    return load_graph(name, data_home=folder)
 
 
 def without_isolated(graph: Any) -> tuple[Any, Any, Any]:
@@ -84,7 +94,7 @@ def measure(classes: list[Any], names: tuple[str, ...], folder: str, seeds: int)
         for title, extra, with_features in variants(cls, names[0] in OVERLAPPING):
             row = found[title] = {}
             for name in names:
-                graph = load_graph(name, data_home=folder)
+                graph = read(name, folder)
                 A, cover, features = without_isolated(graph)
                 runs = row[name] = []
                 for seed in range(seeds):
@@ -115,7 +125,7 @@ def main() -> None:
     parser.add_argument("--data", metavar="FOLDER", required=True)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--models", nargs="+", metavar="NAME")
-    parser.add_argument("--graphs", nargs="+", metavar="NAME", choices=OVERLAPPING + DISJOINT)
+    parser.add_argument("--graphs", nargs="+", metavar="NAME", choices=OVERLAPPING + PLANTED + DISJOINT)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     classes = [getattr(soft_clustering, row.name) for row in REGISTRY]
@@ -125,7 +135,7 @@ def main() -> None:
     path = RESULTS / "communities.json"
     record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     record |= {"environment": environment()}
-    for kind, names in (("overlapping", OVERLAPPING), ("disjoint", DISJOINT)):
+    for kind, names in (("overlapping", OVERLAPPING), ("planted", PLANTED), ("disjoint", DISJOINT)):
         wanted = tuple(name for name in names if arguments.graphs is None or name in arguments.graphs)
         if wanted:
             known = record.setdefault(kind, {})

@@ -4,5 +4,5 @@ from importlib.util import find_spec
 
 from soft_clustering._registry import REGISTRY
 
-_DEEP = [f"{row.module.replace('.', '/')}.py" for row in REGISTRY if row.extra == "deep"]
-collect_ignore_glob = [] if find_spec("torch") else ["soft_clustering/deep/*", *_DEEP]
+_DEEP = [f"src/{row.module.replace('.', '/')}.py" for row in REGISTRY if row.extra == "deep"]
+collect_ignore_glob = [] if find_spec("torch") else ["src/soft_clustering/deep/*", *_DEEP]

@@ -8,7 +8,7 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = Path("soft_clustering/kernels")
+KERNELS = Path("src/soft_clustering/kernels")
 SOURCES = ["_compiled.pyx", "gauss.h", "graphs.h", "kernels.h", "rules.h", "tile.h", "topics.h"]
 REQUIRED = os.environ.get("SOFT_CLUSTERING_REQUIRE_KERNELS") == "1"
 

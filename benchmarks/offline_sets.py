@@ -42,6 +42,38 @@ def held_out_sets(data_home: str, rows: int = 600) -> Sets:
     return {name: sample(X, y, rows) for name, (X, y) in sets.items()}
 
 
+def more_sets(data_home: str, rows: int = 600) -> Sets:
+    """Name -> (X, y): six further tables, missing values replaced by the median of the column, standardised."""
+    sets = {}
+    for path in sorted(Path(data_home, "more").glob("*.npz")):
+        with np.load(path, allow_pickle=False) as file:
+            X, y = sample(file["X"].astype(float), file["y"], rows)
+        sets[path.stem] = StandardScaler().fit_transform(np.where(np.isnan(X), np.nanmedian(X, axis=0), X)), y
+    return sets
+
+
+def planted_sets(first_seed: int, n_sets: int = 12) -> Sets:
+    """Name -> (X, y): overlapping elliptic Gaussians of unequal sizes, in 5 to 40 features, standardised."""
+    return {f"planted {seed}": planted_mixture(seed) for seed in range(first_seed, first_seed + n_sets)}
+
+
+def planted_mixture(seed: int, n: int = 600) -> tuple[np.ndarray, np.ndarray]:
+    """One such mixture; neighbouring means are 3 to 5 standard deviations apart."""
+    rng = np.random.default_rng(seed)
+    d, K = (5, 10, 20, 40)[seed % 4], int(rng.integers(2, 8))
+    shares = 0.3 / K + 0.7 * rng.dirichlet(np.full(K, 2.0))
+    y = rng.choice(K, n, p=shares)
+    means = rng.normal(size=(K, d))
+    gaps = np.linalg.norm(means[:, None] - means[None], axis=2)[np.triu_indices(K, 1)]
+    means *= rng.uniform(3, 5) / gaps.min()
+    X = means[y]
+    for k in range(K):
+        axes = np.linalg.qr(rng.normal(size=(d, d)))[0]
+        deviations = np.exp(rng.uniform(-0.6, 0.6, d))
+        X[y == k] += (rng.normal(size=(int((y == k).sum()), d)) * deviations) @ axes.T
+    return StandardScaler().fit_transform(X), y
+
+
 def sample(X: np.ndarray, y: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
     """At most so many rows, the same every time."""
     if len(X) <= rows:
@@ -56,11 +88,17 @@ def add_set_arguments(parser: argparse.ArgumentParser, rows: int) -> None:
         "--varied-std", type=float, nargs=4, metavar="S", help="spreads of the clusters of varied_blobs"
     )
     parser.add_argument("--held-out", metavar="DATA_HOME")
+    parser.add_argument("--more", metavar="DATA_HOME", help="six further tables")
+    parser.add_argument("--planted", type=int, metavar="SEED", help="twelve planted mixtures, the first of this seed")
     parser.add_argument("--rows", type=int, default=rows, help="of each held-out set")
 
 
 def chosen_sets(arguments: argparse.Namespace) -> Sets:
-    """The ten offline sets, or the held-out ones, raw and standardised."""
+    """The ten offline sets; or the held-out ones, raw and standardised; or the six further tables; or planted ones."""
+    if arguments.more:
+        return more_sets(arguments.more, arguments.rows)
+    if arguments.planted is not None:
+        return planted_sets(arguments.planted)
     if not arguments.held_out:
         return offline_sets(arguments.varied_std)
     raw = held_out_sets(arguments.held_out, arguments.rows)
@@ -68,8 +106,12 @@ def chosen_sets(arguments: argparse.Namespace) -> Sets:
 
 
 def record_path(name: str, arguments: argparse.Namespace, rows: int) -> Path:
-    """Where the figures go: NAME.json, NAME_varied.json, NAME_held_out.json or NAME_held_out_ROWS.json."""
+    """Where the figures go: NAME.json, NAME_varied.json, NAME_held_out.json and so on, with ROWS where they differ."""
     kind = "" if arguments.varied_std is None else "_varied"
+    if arguments.more:
+        kind = "_more"
+    if arguments.planted is not None:
+        kind = f"_planted_{arguments.planted}"
     if arguments.held_out:
         kind = "_held_out" + ("" if arguments.rows == rows else f"_{arguments.rows}")
     return RESULTS / f"{name}{kind}.json"

@@ -4,9 +4,12 @@
 ``--varied-std S S S S`` gives the clusters of varied_blobs other spreads than 1, 2.5, 0.5, 3 (and writes to
 ``quality_varied.json``).
 ``--held-out DATA_HOME [--rows 600]`` takes nine OpenML sets instead that no default was chosen on, at most so many rows
-of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. Prints a Markdown table of the means over
-the seeds and writes the figures of every seed to ``benchmarks/results/quality.json``, ``quality_held_out.json`` or
-``quality_held_out_ROWS.json``, where those of models that were not asked for stay.
+of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. ``--more DATA_HOME`` takes the six tables
+of its folder ``more``, ``--planted SEED`` twelve mixtures of overlapping clusters, both standardised.
+
+Prints a Markdown table of the means over the seeds and writes the figures of every seed to ``quality.json``,
+``quality_held_out.json``, ``quality_held_out_ROWS.json``, ``quality_more.json`` or ``quality_planted_SEED.json`` in
+``benchmarks/results/``, where those of models that were not asked for stay.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ def test_real_data(row, name, shared_data):
 
 
 def python(*arguments):
-    path = os.pathsep.join(part for part in (str(ROOT), os.environ.get("PYTHONPATH")) if part)
+    path = os.pathsep.join(part for part in (str(ROOT / "src"), os.environ.get("PYTHONPATH")) if part)
     environment = os.environ | {"PYTHONPATH": path}
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=120)
 

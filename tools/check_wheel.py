@@ -18,8 +18,14 @@ COMPILED = re.compile(rf"{PACKAGE}/kernels/_compiled[^/]*\.(so|pyd)")
 
 
 def sources(*suffixes: str) -> list[str]:
-    """Return the package's files with these suffixes in this checkout."""
-    paths = (path for path in (ROOT / PACKAGE).rglob("*") if path.suffix in suffixes)
+    """Return the package's files with these suffixes in this checkout, named as in a wheel."""
+    paths = (path for path in (ROOT / "src" / PACKAGE).rglob("*") if path.suffix in suffixes)
+    return sorted(path.relative_to(ROOT / "src").as_posix() for path in paths)
+
+
+def scripts(*folders: str) -> list[str]:
+    """Return the Python files and pages of these folders of the checkout."""
+    paths = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".md", ".rst"})
     return sorted(path.relative_to(ROOT).as_posix() for path in paths)
 
 
@@ -40,7 +46,8 @@ def wheel_defects(names: set[str]) -> list[str]:
 
 def sdist_defects(names: set[str]) -> list[str]:
     """Return what is wrong with a source distribution that holds these files, named relative to its top folder."""
-    required = ["LICENSE", "README.md", "CHANGELOG.md", *sources(".pyx", ".pxd", ".h", ".pyi", *MODULES)]
+    package = [f"src/{name}" for name in sources(".pyx", ".pxd", ".h", ".pyi", *MODULES)]
+    required = ["LICENSE", "README.md", "CHANGELOG.md", *package, *scripts("tests", "docs", "examples")]
     defects = [f"{name} is missing" for name in required if name not in names]
     for suffix in (".pyx", ".h"):
         if not any(name.endswith(suffix) for name in names):

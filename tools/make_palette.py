@@ -1,4 +1,4 @@
-"""Derive the 20 colours in ``soft_clustering/plotting/palette.py``.
+"""Derive the 20 colours in ``src/soft_clustering/plotting/palette.py``.
 
 The eight of Okabe and Ito come first. Then, one by one, the colour of a grid in sRGB is added whose smallest distance
 to those before it, to white and to the grey of samples without a cluster is largest. A distance is the smallest

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-import soft_clustering
 from soft_clustering import FCM, metrics
 from soft_clustering.metrics import METRICS
 
-ROOT = Path(soft_clustering.__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 BESIDE = {"METRICS", "Metric", "clustering_metrics", "nonspecificity", "soft_clustering_metrics"}
 
 

@@ -15,6 +15,8 @@ from threadpoolctl import threadpool_info
 from .._show_versions import versions
 from ..kernels import usable_cores
 
+_CHECKOUT = Path(__file__).parents[3]  # of the src layout; an installed package has no .git there
+
 
 def environment() -> dict[str, Any]:
     """What the measurements of a benchmark depend on besides the code under test.
@@ -43,8 +45,8 @@ def environment() -> dict[str, Any]:
         "usable_cores": usable_cores(),
         "thread_pools": pools,
         "thread_variables": {name: value for name, value in os.environ.items() if name.endswith("_NUM_THREADS")},
-        "commit": _output("git", "-C", str(Path(__file__).parents[2]), "describe", "--always", "--dirty", "--exclude=*")
-        if Path(__file__).parents[2].joinpath(".git").exists()
+        "commit": _output("git", "-C", str(_CHECKOUT), "describe", "--always", "--dirty", "--exclude=*")
+        if _CHECKOUT.joinpath(".git").exists()
         else None,
     }
 

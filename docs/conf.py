@@ -57,6 +57,7 @@ class Estimators(SphinxDirective):
             lines += [family, "~" * len(family), ""]
             for row in rows:
                 lines += [f".. autoclass:: {row.name}", "   :members:", f"   :inherited-members: {NOT_OURS}", ""]
+                lines += [f"   **Reconstructed.** {row.reconstructed}", ""] if row.reconstructed else []
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 

@@ -77,11 +77,13 @@ def show_model(args: argparse.Namespace) -> int:
         "needs": extra,
         "use it for": row.use_when,
         "published": row.citation,
+        **({"reconstructed": row.reconstructed} if row.reconstructed else {}),
         "in Python": f"from soft_clustering import {row.name}",
     }
     lines = [f"{row.name}: {sections[''].strip().splitlines()[0]}", ""]
+    width = max(map(len, facts)) + 2
     for name, text in facts.items():
-        lines += wrap(f"{name:<13}{text}", 13)
+        lines += wrap(f"{name:<{width}}{text}", width)
     described = _described(sections.get("Parameters", ""))
     known = {f"{name}={default!r}": described.get(name, "") for name, default in defaults(model).items()}
     width = max(map(len, known)) + 4

@@ -14,7 +14,7 @@ class Row(NamedTuple):
     extra: str | None  # the extra that ``fit`` needs
     citation: str
     use_when: str
-    reconstructed: str | None = None  # what is known of a publication whose text was not at hand; None if it was followed
+    reconstructed: str | None = None  # what is known, if the publication itself was not at hand
 
 
 REGISTRY: tuple[Row, ...] = (

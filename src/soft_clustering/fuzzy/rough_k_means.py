@@ -285,4 +285,5 @@ class RoughKMeans(AlternatingClusterer):
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         remedy = "try a smaller boundary_threshold or fewer clusters"
-        return super()._complaints(run, blocks) + collapse("RoughKMeans", run.state, self.memberships_, blocks, remedy)
+        collapsed = collapse("RoughKMeans", run.state, self.memberships_, blocks, remedy, self.tol)
+        return super()._complaints(run, blocks) + collapsed

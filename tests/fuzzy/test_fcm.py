@@ -907,3 +907,20 @@ def test_streaming_a_large_set_reaches_the_optimum(large):
     for batch in np.array_split(large, 50):
         model.partial_fit(batch)
     assert -model.score(large) == pytest.approx(optimum.objective_, rel=1e-6)
+
+
+def test_partial_fit_goes_on_with_the_parameters_of_the_first_call():
+    model = FCM(3, m=2.0, random_state=0).partial_fit(IRIS[::2])
+    same = FCM(3, m=2.0, random_state=0).partial_fit(IRIS[::2]).partial_fit(IRIS[1::2])
+    model.set_params(n_clusters=5, m=3.0).partial_fit(IRIS[1::2])
+    np.testing.assert_array_equal(model.centers_, same.centers_)
+    assert model.n_clusters == 5
+    assert model.n_clusters_ == 3
+    assert model.fit(IRIS).centers_.shape == (5, 4)
+
+
+def test_a_fit_that_fails_leaves_no_parameters_behind():
+    model = FCM(3, m=2.0, random_state=0).fit(IRIS)
+    with pytest.raises(ValueError, match="is too large"):
+        model.set_params(n_clusters=5, m=1e6).fit(IRIS)
+    assert model.set_params(m=1.5).partial_fit(IRIS).centers_.shape == (5, 4)

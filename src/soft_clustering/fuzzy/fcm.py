@@ -255,6 +255,7 @@ class FCM(AlternatingClusterer):
         whose size settles ``m='auto'``). Each later call adds its batch to a streaming weighted mean; what the centres
         were computed from so far keeps its full weight. There are no ``memberships_`` after it: use
         ``predict_memberships``.
+        Parameters set after the first call, or after ``fit``, do not matter.
 
         Parameters
         ----------

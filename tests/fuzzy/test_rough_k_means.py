@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import RoughKMeans
+from soft_clustering.engine.blocks import make_blocks
 
 IRIS = load_iris().data
 START = IRIS[[0, 60, 120]]
@@ -278,10 +279,20 @@ def test_verbose_names_the_endings(capsys):
 # Parts that are empty, ties, units ------------------------------------------------------------------------------------
 
 
-def test_a_centre_that_nobody_may_belong_to_stays():
-    X = np.array([[0.0], [1.0], [10.0], [11.0]])
-    model = RoughKMeans(3, init=[[0.5], [10.5], [1000.0]]).fit(X)
-    np.testing.assert_allclose(model.centers_, [[0.5], [10.5], [1000.0]], rtol=0, atol=1e-9)
+def test_a_cluster_without_members_starts_again_from_the_worst_row():
+    X = np.array([[0.0], [1.0], [10.0], [12.0]])
+    model = RoughKMeans(3, init=[[0.5], [10.9], [1000.0]]).fit(X)
+    np.testing.assert_allclose(model.centers_, [[0.5], [10.0], [12.0]], rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 2])
+    dask_array = pytest.importorskip("dask.array")
+    blocks = make_blocks(dask_array.from_array(X, chunks=(1, -1)))
+    statistics = blocks.reduce(model._statistics, blocks.frame.from_input([[0.5], [10.9], [1000.0]]))
+    np.testing.assert_allclose(blocks.frame.to_input(statistics.worst_row), [12.0], rtol=1e-15)
+
+
+def test_a_cluster_that_stays_empty_is_said():
+    with pytest.warns(ConvergenceWarning, match="RoughKMeans left 1 of 3 clusters empty; use fewer clusters"):
+        model = RoughKMeans(3, init=[[0.0], [1.0], [1000.0]]).fit([[0.0], [0.0], [1.0], [1.0]])
     assert not model.upper_approximation_[:, 2].any()
 
 

@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
 
 from soft_clustering import RoughKMeans
 from soft_clustering.engine.blocks import make_blocks
@@ -246,6 +247,22 @@ def test_best_member_of_a_cycle(points, start, threshold, period):
     assert model.objective_ == pytest.approx(criterion, rel=1e-12)
     np.testing.assert_allclose(model.centers_, best, rtol=0, atol=1e-12)
     assert model.n_iter_ < 100
+
+
+@pytest.mark.parametrize("name", ["iris", "anisotropic_blobs"])
+def test_a_cycle_of_almost_the_same_partitions_is_no_warning(name):
+    X, y = offline_sets()[name]
+    X = StandardScaler().fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = RoughKMeans(len(np.unique(y)), random_state=0).fit(X)
+    assert not model.converged_
+    V, labels = model.centers_, []
+    for _ in range(4):
+        V = transcription(X, V, ("ratio", 1.2, 0.7))[2]
+        labels.append(cdist(X, V).argmin(axis=1))
+    np.testing.assert_allclose(cdist(V, model.centers_).min(axis=1), 0, rtol=0, atol=1e-9)  # a cycle of two states
+    assert np.mean(np.array(labels) != model.labels_) < 0.01
 
 
 def test_a_better_state_before_the_cycle_is_no_result():

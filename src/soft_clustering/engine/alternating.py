@@ -47,6 +47,7 @@ _ROUNDING = 1e-10  # part of an objective by which two starts that end in the sa
 NEAR = 0.01  # of the root mean variance: centres that differ by less are in the same place
 _ACCURACY = 100  # distance of the centres from where they would end, in units of the movement at which they stop
 _ALIKE = 0.05  # of the largest membership: smaller differences tell neither two rows nor two clusters apart
+_SAME_ROWS = 0.01  # mean change of the memberships of a row: two partitions that differ by less are the same
 _SLOW = 0.1  # centres that move by more than this are not yet near any optimum
 
 
@@ -321,10 +322,15 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self._set_memberships(self._map_memberships(blocks, state))
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        """What to warn of after a fit. A single pass that was asked for is no failure to converge."""
+        """What to warn of after a fit.
+
+        A single pass that was asked for is no failure to converge, nor is a cycle of states that are almost the same.
+        """
         if run.converged or self.max_iter == 1:
             return []
         if run.period:
+            if self._cycle_width(run, blocks) <= _SAME_ROWS:
+                return []
             return [
                 f"{type(self).__name__} did not converge: after {run.n_iter} passes it goes round in a cycle of "
                 f"{run.period} states, of which the one of best objective is kept. More passes change nothing."
@@ -333,6 +339,15 @@ class AlternatingClusterer(InductiveSoftClusterer):
             f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes (last change "
             f"{run.residual:.2g}, tol={self.tol:.2g}). Increase max_iter or tol."
         ]
+
+    def _cycle_width(self, run: Run, blocks: Blocks) -> float:
+        """How far the memberships of a row change in a cycle, from those of the state that is kept; mean over rows."""
+        kept, state, width = self._map_memberships(blocks, run.state), run.state, 0.0
+        for _ in range(run.period - 1):
+            state = self._update(state, blocks.reduce(self._statistics, state), blocks)
+            change = abs(self._map_memberships(blocks, state) - kept).max(axis=1)
+            width = max(width, float(change.mean()))
+        return width
 
 
 def best_run(runs: Sequence[Run], sense: Literal["min", "max"]) -> Run | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
+from operator import is_
 from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
@@ -117,8 +118,8 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
     def _as_fitted(self) -> Any:
         """The estimator with the parameters of its fit: a copy, where others were set since."""
-        fitted = vars(self).get("_fitted_parameters", {})
-        if all(getattr(self, name) is value for name, value in fitted.items()):
+        fitted = self.__dict__.get("_fitted_parameters", {})
+        if all(map(is_, map(self.__dict__.get, fitted), fitted.values())):
             return self
         model: Any = object.__new__(type(self))
         model.__dict__.update(self.__dict__ | fitted)

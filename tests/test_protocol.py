@@ -880,6 +880,16 @@ class Drifts(Right):
         return U
 
 
+@wrong("check_fitted_parameters", r"set_params\(tol=.*\) after fit changes \['predict_memberships\(X\)', ")
+class ReadsParameters(Right):
+    def _as_fitted(self):
+        return self
+
+    def predict_memberships(self, X):
+        U = super().predict_memberships(X) ** (1 + self.tol)
+        return U / U.sum(axis=1, keepdims=True)
+
+
 @wrong("check_score", "with noise")
 class ScoreIsTheObjective(Right):
     def score(self, X, y=None):

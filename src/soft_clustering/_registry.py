@@ -122,6 +122,8 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Kim, Lee (2002)",
         "colours of images, those that look the same to belong together; on other features no better than FCM",
+        "The abstract names a three-dimensional fuzzy colour ball, two distances between colours and fuzzy colour "
+        "centroids; the formulae and the radii are ours.",
     ),
     Row(
         "RPFKM",

@@ -6,7 +6,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from operator import is_
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +19,7 @@ from sklearn.utils import Tags, TransformerTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+Method = TypeVar("Method", bound=Callable[..., Any])
 MembershipKind = Literal["partition", "possibilistic", "affiliation", "credal"]
 Modality = Literal["features", "graph", "documents", "partitions", "image", "clients"]
 
@@ -35,6 +40,38 @@ def labels_from_memberships(memberships: Any) -> Any:
     return labels
 
 
+def _takes_data(method: Callable[..., Any]) -> bool:
+    return list(inspect.signature(method).parameters)[1:2] == ["X"]
+
+
+def _reads_fitted(method: Method) -> Method:
+    """A method of an estimator, called with the parameters of the fit."""
+
+    @wraps(method)
+    def as_fitted(self: Any, *args: Any, **keywords: Any) -> Any:
+        return method(self._as_fitted(), *args, **keywords)
+
+    return cast(Method, as_fitted)
+
+
+def _continues_fit(method: Method) -> Method:
+    """A ``partial_fit`` that goes on with the parameters of the fit, those of the first call or of ``fit``."""
+
+    @wraps(method)
+    def partial_fit(self: Any, *args: Any, **keywords: Any) -> Any:
+        parameters = self.get_params(deep=False)
+        fitted = vars(self).get("_fitted_parameters", parameters)
+        vars(self).update(fitted)
+        try:
+            method(self, *args, **keywords)
+        finally:
+            vars(self).update(parameters)
+        self._fitted_parameters = fitted
+        return self
+
+    return cast(Method, partial_fit)
+
+
 class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     """A clusterer whose result is a membership matrix.
 
@@ -45,6 +82,9 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
       ``"affiliation"`` (unbounded strength) or ``"credal"`` (pignistic probabilities, rows sum to 1);
     * ``finds_n_clusters``: whether ``n_clusters=None`` makes the method find the number of clusters. Where False, it is
       the number of classes in ``y``.
+
+    Parameters set after ``fit`` do not matter before the next one: methods that take X, other than ``fit``, fitted
+    attributes that are properties, and ``get_cover`` see the parameters of the fit.
 
     Attributes
     ----------
@@ -65,15 +105,36 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         """Whether the rows of ``memberships_`` sum to 1."""
         return self.membership_kind in ("partition", "credal")
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        for name, member in list(vars(cls).items()):
+            if isinstance(member, property) and name.endswith("_") and not name.startswith("_"):
+                assert member.fget is not None
+                setattr(cls, name, property(_reads_fitted(member.fget), doc=member.__doc__))
+            elif name == "partial_fit":
+                setattr(cls, name, _continues_fit(member))
+            elif inspect.isfunction(member) and not name.startswith(("_", "fit")) and _takes_data(member):
+                setattr(cls, name, _reads_fitted(member))
+
+    def _as_fitted(self) -> Any:
+        """The estimator with the parameters of its fit: a copy, where others were set since."""
+        fitted = self.__dict__.get("_fitted_parameters", {})
+        if all(map(is_, map(self.__dict__.get, fitted), fitted.values())):
+            return self
+        model: Any = object.__new__(type(self))
+        model.__dict__.update(self.__dict__ | fitted)
+        return model
+
     def _forget(self, *names: str) -> None:
-        """Drop what an earlier fit left, where it left it."""
-        for name in names:
+        """Drop what an earlier fit left, where it left it; with the memberships also the parameters of that fit."""
+        for name in (*names, "_fitted_parameters") if "memberships_" in names else names:
             self.__dict__.pop(name, None)
 
     def _set_memberships(self, memberships: NDArray[Any]) -> None:
         self.memberships_ = memberships
         self.labels_ = labels_from_memberships(memberships)
         self.n_clusters_ = memberships.shape[1]
+        self._fitted_parameters = self.get_params(deep=False)
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.intp]:
         """Fit and return ``labels_``.
@@ -93,6 +154,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         labels: NDArray[np.intp] = self.fit(X, y, **fit_params).labels_
         return labels
 
+    @_reads_fitted
     def get_cover(self, threshold: float | None = None, top_k: int | None = None) -> NDArray[np.bool_]:
         """The overlapping clusters: which sample belongs to which clusters.
 

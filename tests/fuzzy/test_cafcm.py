@@ -347,6 +347,15 @@ def test_stopping_before_the_end_of_the_schedule_is_said():
     assert rounds(IRIS, 14, n_clusters=3).converged_
 
 
+def test_the_default_comes_to_the_end_of_the_long_schedule():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = CAFCM(3, schedule="polynomial", random_state=0).fit(IRIS)
+    assert model.converged_
+    assert model.m_ == pytest.approx(1.001, rel=1e-12)
+    assert model.objective_ == pytest.approx(78.851, abs=5e-4)
+
+
 def test_nothing_is_left_to_do_at_cost_0():
     model = CAFCM(4, random_state=0).fit(np.repeat([*START.tolist(), [9, 9, 9, 9]], 5, axis=0))
     assert model.objective_ < 1e-25

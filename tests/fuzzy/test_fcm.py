@@ -155,7 +155,8 @@ def test_fuzzifier_too_large():
 
 
 def test_largest_fuzzifier_has_a_finite_result():
-    model = FCM(3, m=456.0, random_state=0).fit(IRIS)
+    with pytest.warns(ConvergenceWarning, match="all samples have the same memberships"):
+        model = FCM(3, m=456.0, random_state=0).fit(IRIS)
     np.testing.assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-15)
     assert np.isfinite(model.centers_).all()
     # No worse than all centres in the mean.
@@ -240,7 +241,7 @@ def test_as_many_clusters_as_samples(m):
 def test_fewer_distinct_points_than_clusters():
     points = np.array([[0.0, 0.0], [1.0, 1.0], [5.0, 5.0]])
     X = np.repeat(points, 4, axis=0)
-    with pytest.warns(ConvergenceWarning, match=r"found 3 distinct prototypes, fewer than n_clusters=5: .*duplicate"):
+    with pytest.warns(ConvergenceWarning, match=r"found 3 distinct prototypes, .*n_clusters=5.*X has duplicates"):
         model = FCM(5, m=2, random_state=0).fit(X)
     assert model.objective_ == 0
     D = cdist(X, model.centers_)
@@ -906,3 +907,20 @@ def test_streaming_a_large_set_reaches_the_optimum(large):
     for batch in np.array_split(large, 50):
         model.partial_fit(batch)
     assert -model.score(large) == pytest.approx(optimum.objective_, rel=1e-6)
+
+
+def test_partial_fit_goes_on_with_the_parameters_of_the_first_call():
+    model = FCM(3, m=2.0, random_state=0).partial_fit(IRIS[::2])
+    same = FCM(3, m=2.0, random_state=0).partial_fit(IRIS[::2]).partial_fit(IRIS[1::2])
+    model.set_params(n_clusters=5, m=3.0).partial_fit(IRIS[1::2])
+    np.testing.assert_array_equal(model.centers_, same.centers_)
+    assert model.n_clusters == 5
+    assert model.n_clusters_ == 3
+    assert model.fit(IRIS).centers_.shape == (5, 4)
+
+
+def test_a_fit_that_fails_leaves_no_parameters_behind():
+    model = FCM(3, m=2.0, random_state=0).fit(IRIS)
+    with pytest.raises(ValueError, match="is too large"):
+        model.set_params(n_clusters=5, m=1e6).fit(IRIS)
+    assert model.set_params(m=1.5).partial_fit(IRIS).centers_.shape == (5, 4)

@@ -307,7 +307,7 @@ def test_one_cluster():
 
 @pytest.mark.parametrize("ridge", [1e-4, 0.0])
 def test_identical_points(ridge):
-    with pytest.warns(ConvergenceWarning, match="collapsed: all memberships are 1/3"):
+    with pytest.warns(ConvergenceWarning, match="collapsed: all samples have the same memberships"):
         model = GathGeva(3, reg_covar=ridge, random_state=0).fit(np.full((7, 3), 2.5))
     np.testing.assert_allclose(model.memberships_, np.full((7, 3), 1 / 3), rtol=1e-15)
     np.testing.assert_array_equal(model.centers_, np.full((3, 3), 2.5))

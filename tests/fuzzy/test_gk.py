@@ -269,7 +269,7 @@ def test_one_cluster():
 
 @pytest.mark.parametrize("ridge", [1e-3, 0.0])
 def test_identical_points(ridge):
-    with pytest.warns(ConvergenceWarning, match="collapsed: all memberships are 1/3"):
+    with pytest.warns(ConvergenceWarning, match="collapsed: all samples have the same memberships"):
         model = GK(3, reg_covar=ridge, random_state=0).fit(np.full((7, 3), 2.5))
     np.testing.assert_array_equal(model.memberships_, np.full((7, 3), 1 / 3))
     np.testing.assert_array_equal(model.centers_, np.full((3, 3), 2.5))
@@ -348,6 +348,13 @@ def test_crossing_clusters_may_share_a_centre():
     twice = Ellipsoids(*(np.concatenate([part, part[:1]]) for part in run.state))
     (complaint,) = shape_collapse("GK", twice, np.hstack([memberships, memberships[:, :1]]), "")
     assert complaint.startswith("GK found 2 distinct prototypes, fewer than n_clusters=3")
+    # Convergence leaves twins a little apart: what counts then is whether they have the same rows.
+    near = twice._replace(
+        means=twice.means + 5e-3 * np.array([[0.0], [0.0], [1.0]]) * np.sqrt(twice.covariances[2, 0, 0])
+    )
+    (complaint,) = shape_collapse("GK", near, np.hstack([memberships, memberships[:, :1]]), "")
+    assert complaint.startswith("GK found 2 distinct prototypes")
+    assert shape_collapse("GK", near, np.hstack([memberships, 1 - memberships[:, :1]]), "") == []
 
 
 # Parameters, prediction, the two stages -------------------------------------------------------------------------------

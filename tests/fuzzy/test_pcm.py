@@ -634,3 +634,25 @@ def test_any_bandwidth_scale_has_a_finite_result(scale, typicality, m):
         model = PCM(3, typicality=typicality, m=m, bandwidth_scale=scale, random_state=0).fit(IRIS)
     assert np.isfinite(model.centers_).all()
     assert np.isfinite(model.memberships_).all()
+
+
+@pytest.mark.parametrize("far", [50.0, 1e3, 1e6])
+def test_a_start_far_from_all_rows_takes_none(far):
+    """Its bandwidth is not that of its distance from the rows, which would reach over all of them."""
+    init = [[5.0, 3.4, 1.5, 0.2], [6.3, 3.0, 5.0, 1.8], [far] * 4]
+    with pytest.warns(ConvergenceWarning, match="PCM found 2 distinct prototypes, fewer than n_clusters=3"):
+        model = PCM(3, init=init).fit(IRIS)
+    assert np.bincount(model.labels_, minlength=3).tolist() == [50, 100, 0]
+    assert model.bandwidth_[2] == pytest.approx(0.1 * IRIS.var(axis=0).sum(), rel=1e-12)
+
+
+def test_the_bandwidth_of_a_wide_cluster_is_its_own():
+    """A solution of fuzzy c-means is left alone, also where a cluster is wider than the data are on average."""
+    rng = np.random.RandomState(0)
+    X = np.concatenate([0.1 * rng.randn(300, 2), [[40.0, 0.0], [50.0, 9.0], [60.0, -9.0], [70.0, 0.0]]])
+    fcm = FCM(2, random_state=0).fit(X)
+    wide = np.argmax(fcm.centers_[:, 0])
+    U = fcm.memberships_[:, wide] ** fcm.m_
+    expected = 0.1 * U @ ((X - fcm.centers_[wide]) ** 2).sum(axis=1) / U.sum()
+    assert expected > 0.1 * X.var(axis=0).sum()
+    assert PCM(2, init=fcm.centers_).fit(X).bandwidth_[wide] == pytest.approx(expected, rel=1e-9)

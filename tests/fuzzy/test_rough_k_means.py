@@ -14,8 +14,10 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import StandardScaler
 
 from soft_clustering import RoughKMeans
+from soft_clustering.engine.blocks import make_blocks
 
 IRIS = load_iris().data
 START = IRIS[[0, 60, 120]]
@@ -247,6 +249,22 @@ def test_best_member_of_a_cycle(points, start, threshold, period):
     assert model.n_iter_ < 100
 
 
+@pytest.mark.parametrize("name", ["iris", "anisotropic_blobs"])
+def test_a_cycle_of_almost_the_same_partitions_is_no_warning(name):
+    X, y = offline_sets()[name]
+    X = StandardScaler().fit_transform(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = RoughKMeans(len(np.unique(y)), random_state=0).fit(X)
+    assert not model.converged_
+    V, labels = model.centers_, []
+    for _ in range(4):
+        V = transcription(X, V, ("ratio", 1.2, 0.7))[2]
+        labels.append(cdist(X, V).argmin(axis=1))
+    np.testing.assert_allclose(cdist(V, model.centers_).min(axis=1), 0, rtol=0, atol=1e-9)  # a cycle of two states
+    assert np.mean(np.array(labels) != model.labels_) < 0.01
+
+
 def test_a_better_state_before_the_cycle_is_no_result():
     points, start, threshold, _ = CYCLES[1]
     X, V = np.array(points, dtype=float)[:, None], np.array(start, dtype=float)[:, None]
@@ -278,10 +296,20 @@ def test_verbose_names_the_endings(capsys):
 # Parts that are empty, ties, units ------------------------------------------------------------------------------------
 
 
-def test_a_centre_that_nobody_may_belong_to_stays():
-    X = np.array([[0.0], [1.0], [10.0], [11.0]])
-    model = RoughKMeans(3, init=[[0.5], [10.5], [1000.0]]).fit(X)
-    np.testing.assert_allclose(model.centers_, [[0.5], [10.5], [1000.0]], rtol=0, atol=1e-9)
+def test_a_cluster_without_members_starts_again_from_the_worst_row():
+    X = np.array([[0.0], [1.0], [10.0], [12.0]])
+    model = RoughKMeans(3, init=[[0.5], [10.9], [1000.0]]).fit(X)
+    np.testing.assert_allclose(model.centers_, [[0.5], [10.0], [12.0]], rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 2])
+    dask_array = pytest.importorskip("dask.array")
+    blocks = make_blocks(dask_array.from_array(X, chunks=(1, -1)))
+    statistics = blocks.reduce(model._statistics, blocks.frame.from_input([[0.5], [10.9], [1000.0]]))
+    np.testing.assert_allclose(blocks.frame.to_input(statistics.worst_row), [12.0], rtol=1e-15)
+
+
+def test_a_cluster_that_stays_empty_is_said():
+    with pytest.warns(ConvergenceWarning, match="RoughKMeans left 1 of 3 clusters empty; use fewer clusters"):
+        model = RoughKMeans(3, init=[[0.0], [1.0], [1000.0]]).fit([[0.0], [0.0], [1.0], [1.0]])
     assert not model.upper_approximation_[:, 2].any()
 
 

@@ -398,7 +398,7 @@ def test_kernel_of_the_last_fit_leaves_nothing_behind():
 
 
 def test_identical_points():
-    with pytest.warns(ConvergenceWarning, match="KFCCL collapsed: all memberships are 1/3"):
+    with pytest.warns(ConvergenceWarning, match="KFCCL collapsed: all samples have the same memberships"):
         model = KFCCL(3, random_state=0).fit(np.full((7, 3), 2.5))
     np.testing.assert_allclose(model.memberships_, 1 / 3, rtol=1e-13)
     assert model.converged_

@@ -206,6 +206,7 @@ class KMART(DocumentClusterer):
 
         The first call, unless the model is fitted, starts without categories; with texts it settles the words. There
         are no ``memberships_`` after it: use ``predict_memberships``.
+        Parameters set after the first call, or after ``fit``, do not matter.
 
         Parameters
         ----------

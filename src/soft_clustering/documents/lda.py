@@ -368,6 +368,7 @@ class LDA(TopicModel):
 
         The first call, unless the model is fitted, makes the topics to start from; with texts it settles the words.
         There are no ``memberships_`` after it: use ``predict_memberships``.
+        Parameters set after the first call, or after ``fit``, do not matter.
 
         Parameters
         ----------

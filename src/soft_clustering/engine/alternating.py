@@ -35,7 +35,7 @@ from ..base import InductiveSoftClusterer
 from ..inputs.features import check_enough_samples, validate_features, validate_weights
 from ..kernels import EMPTY, CenterStatistics
 from .acceleration import Anderson
-from .blocks import Array, Block, Blocks, Frame, make_blocks
+from .blocks import Array, Block, Blocks, Frame, distinct_rows, make_blocks
 from .threads import single_threaded_blas
 
 State = Any
@@ -44,6 +44,10 @@ State = Any
 _CHEAP_PASS = 10_000
 _PLAIN_STEPS = 12
 _ROUNDING = 1e-10  # part of an objective by which two starts that end in the same place may differ
+NEAR = 0.01  # of the root mean variance: centres that differ by less are in the same place
+_ACCURACY = 100  # distance of the centres from where they would end, in units of the movement at which they stop
+_ALIKE = 0.05  # of the largest membership: smaller differences tell neither two rows nor two clusters apart
+_SAME_ROWS = 0.01  # mean change of the memberships of a row: two partitions that differ by less are the same
 _SLOW = 0.1  # centres that move by more than this are not yet near any optimum
 
 
@@ -79,7 +83,7 @@ def center_shift(old: Array, new: Array, history: list[float], blocks: Blocks) -
 
 def same_centers(V: Array, other: Array, blocks: Blocks) -> bool:
     """Whether each centre of one set is within a hundredth of the spread of a centre of the other, and vice versa."""
-    near = 1e-4 * blocks.mean_variance
+    near = NEAR**2 * blocks.mean_variance
     first = other - V[0]
     if np.einsum("ij,ij->i", first, first).min() > near:  # the usual answer, quickly
         return False
@@ -318,10 +322,15 @@ class AlternatingClusterer(InductiveSoftClusterer):
         self._set_memberships(self._map_memberships(blocks, state))
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        """What to warn of after a fit. A single pass that was asked for is no failure to converge."""
+        """What to warn of after a fit.
+
+        A single pass that was asked for is no failure to converge, nor is a cycle of states that are almost the same.
+        """
         if run.converged or self.max_iter == 1:
             return []
         if run.period:
+            if self._cycle_width(run, blocks) <= _SAME_ROWS:
+                return []
             return [
                 f"{type(self).__name__} did not converge: after {run.n_iter} passes it goes round in a cycle of "
                 f"{run.period} states, of which the one of best objective is kept. More passes change nothing."
@@ -330,6 +339,15 @@ class AlternatingClusterer(InductiveSoftClusterer):
             f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes (last change "
             f"{run.residual:.2g}, tol={self.tol:.2g}). Increase max_iter or tol."
         ]
+
+    def _cycle_width(self, run: Run, blocks: Blocks) -> float:
+        """How far the memberships of a row change in a cycle, from those of the state that is kept; mean over rows."""
+        kept, state, width = self._map_memberships(blocks, run.state), run.state, 0.0
+        for _ in range(run.period - 1):
+            state = self._update(state, blocks.reduce(self._statistics, state), blocks)
+            change = abs(self._map_memberships(blocks, state) - kept).max(axis=1)
+            width = max(width, float(change.mean()))
+        return width
 
 
 def best_run(runs: Sequence[Run], sense: Literal["min", "max"]) -> Run | None:
@@ -450,23 +468,77 @@ def new_centers(V: Array, statistics: CenterStatistics) -> Array:
     return centers
 
 
-def collapse(name: str, V: Array, memberships: NDArray[Any], blocks: Blocks, remedy: str) -> list[str]:
-    """A complaint when all or some prototypes coincide, or when the memberships are all 1 / K."""
-    return coinciding(name, V, memberships, blocks.mean_variance * blocks.d, remedy)
+def rows_alike(memberships: NDArray[Any]) -> bool:
+    """Whether all rows have the same memberships, up to a twentieth of the largest in each column."""
+
+    def alike(rows: NDArray[Any]) -> bool:
+        return bool((rows.min(axis=0) >= (1 - _ALIKE) * rows.max(axis=0)).all())
+
+    # A thousand rows settle it in all but the worst fits.
+    return alike(memberships[:: max(1, len(memberships) // 1000)]) and alike(memberships)
 
 
-def coinciding(name: str, V: Array, memberships: NDArray[Any], spread: float, remedy: str) -> list[str]:
-    """The same for prototypes of data whose variance, summed over the features, is ``spread``."""
+def columns_alike(memberships: NDArray[Any], k: int, other: int) -> bool:
+    """Whether two clusters have the same rows, up to a twentieth of the largest membership."""
+    a, b = memberships[:, k], memberships[:, other]
+    return bool(abs(a - b).max() <= _ALIKE * a.max())
+
+
+def coinciding(
+    name: str, V: Array, memberships: NDArray[Any], spread: float, remedy: str, tol: float = 0.0
+) -> list[str]:
+    """A complaint when all rows have the same memberships, or when all or some prototypes coincide.
+
+    Two prototypes coincide if only rounding tells them apart, or if they are within a hundredth of the root mean
+    variance and have the same memberships. A large ``tol`` widens the hundredth to what the centres may still be away
+    from where they would end.
+
+    Parameters
+    ----------
+    name : str
+        The estimator, for the message.
+    V : ndarray of shape (K, d)
+        The prototypes.
+    memberships : array of shape (n, K)
+        In memory or a Dask array.
+    spread : float
+        The variance of the data, summed over the d features.
+    remedy : str
+        What to try, with the cause that the estimator can know.
+    tol : float, default=0.0
+        Where the method stops by :func:`center_shift`, its tolerance.
+    """
+    finding = _finding(V, memberships, spread, tol)
+    return [f"{name} {finding}; {remedy}"] if finding else []
+
+
+def collapse(
+    name: str, V: Array, memberships: NDArray[Any], blocks: Blocks, remedy: str, tol: float = 0.0
+) -> list[str]:
+    """:func:`coinciding` for prototypes of some blocks; where their rows are duplicates, that is the cause it names."""
+    finding = _finding(V, memberships, blocks.mean_variance * blocks.d, tol)
+    return [f"{name} {finding}; {duplicates(blocks, len(V)) or remedy}"] if finding else []
+
+
+def duplicates(blocks: Blocks, K: int) -> str:
+    """A remedy where fewer than K samples differ from each other, empty elsewhere."""
+    n = blocks.reduce(distinct_rows, K).n
+    return f"X has duplicates and only {n} distinct samples: use fewer clusters" if n < K else ""
+
+
+def _finding(V: Array, memberships: NDArray[Any], spread: float, tol: float) -> str:
+    """What is wrong with prototypes and memberships; empty if nothing is."""
     K = len(V)
     if K == 1:
-        return []
+        return ""
     D = cdist(V, V, "sqeuclidean")
-    if D.max() < 1e-6 * spread or float(memberships.max()) - 1 / K < 1e-3:
-        return [f"{name} collapsed: the prototypes coincide or all memberships are 1/{K}; {remedy}"]
-    distinct = K - int(np.any(np.tril(1e-12 * spread >= D, -1), axis=1).sum())
-    if distinct < K:
-        return [
-            f"{name} found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points "
-            "in X; use fewer clusters"
-        ]
-    return []
+    if D.max() < 1e-6 * spread:
+        return "collapsed: the prototypes coincide"
+    if rows_alike(memberships):
+        return "collapsed: all samples have the same memberships"
+    near = max(NEAR, _ACCURACY * tol) ** 2 * spread / V.shape[1]
+    twins = 0
+    for k in range(1, K):
+        other = int(D[k, :k].argmin())
+        twins += bool(D[k, other] <= 1e-12 * spread or (D[k, other] <= near and columns_alike(memberships, k, other)))
+    return f"found {K - twins} distinct prototypes, fewer than n_clusters={K}, which may be too many" if twins else ""

@@ -298,6 +298,32 @@ def extent(block: Block) -> Extent:
     return Extent(low.astype(np.float64), high.astype(np.float64))
 
 
+class DistinctRows(NamedTuple):
+    """Rows that differ from each other, at most so many as are asked for."""
+
+    rows: Array
+    limit: int
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.rows)
+
+    def merge(self, other: DistinctRows) -> DistinctRows:
+        """Those of both blocks together."""
+        return DistinctRows(np.unique(np.vstack([self.rows, other.rows]), axis=0)[: self.limit], self.limit)
+
+
+def distinct_rows(block: Block, limit: int) -> DistinctRows:
+    """The distinct rows of a block; it is read until ``limit`` of them are found."""
+    answer = DistinctRows(np.empty((0, block.d)), limit)
+    for _, Z, _ in block.pieces():
+        answer = answer.merge(DistinctRows(Z.toarray() if sparse.issparse(Z) else Z, limit))
+        if answer.n == limit:
+            break
+    return answer
+
+
 def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
     """The frame of some data, and the mean variance of the features in it.
 

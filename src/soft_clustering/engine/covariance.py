@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ..kernels import EMPTY, inverse_cholesky
+from .alternating import NEAR, columns_alike, rows_alike
 from .blocks import Array, Blocks, Frame, Subspace
 
 COND_MAX = 1e15  # of a covariance that the floor of its eigenvalues has passed
@@ -140,20 +141,26 @@ def shape_shift(old: Any, new: Any, history: list[float], blocks: Blocks) -> flo
 
 
 def shape_collapse(name: str, state: Any, memberships: NDArray[Any], remedy: str) -> list[str]:
-    """A complaint when memberships are all 1 / K, when clusters are empty, or when prototypes coincide.
+    """A complaint when all rows have the same memberships, when clusters are empty, or when prototypes coincide.
 
-    Prototypes coincide where means and covariances do: two clusters may cross at a common mean.
+    Prototypes coincide where means and covariances do: two clusters may cross at a common mean. They may differ by a
+    hundredth in their own metric, where the memberships are the same: convergence leaves that much.
     """
     K = len(state.means)
     if K == 1:
         return []
-    if float(memberships.max()) - 1 / K < 1e-3:
-        return [f"{name} collapsed: all memberships are 1/{K}; {remedy}"]
+    if rows_alike(memberships):
+        return [f"{name} collapsed: all samples have the same memberships; {remedy}"]
     empty = int(np.sum(np.asarray(memberships.sum(axis=0, dtype=np.float64)) < 1e-8 * len(memberships)))
     if empty:
         return [f"{name} left {empty} of {K} clusters empty; use fewer clusters or another init"]
-    with np.errstate(over="ignore", invalid="ignore"):
-        twins = sum(bool((_differences(state, k, state, slice(k)) < _SAME).any()) for k in range(1, K))
+    twins = 0
+    for k in range(1, K):
+        with np.errstate(over="ignore", invalid="ignore"):
+            differences = _differences(state, k, state, slice(k))
+        other = int(differences.argmin())
+        same = differences[other] < _SAME
+        twins += bool(same or (differences[other] < NEAR and columns_alike(memberships, k, other)))
     if twins:
         return [
             f"{name} found {K - twins} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points "

@@ -316,7 +316,7 @@ class ECM(CredalMixin, AlternatingClusterer):
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         remedy = f"beta={self.beta_:g} may be too large for {blocks.d} features, try {smaller('beta', self.beta)}"
-        complaints = collapse("ECM", run.state, self.memberships_, blocks, remedy)
+        complaints = collapse("ECM", run.state, self.memberships_, blocks, remedy, self.tol)
         empty = int(np.count_nonzero(np.asarray(self.belief_.max(axis=0)) < _NOBODY))
         if not complaints and empty:
             complaints = [

@@ -196,6 +196,10 @@ def _inductive(estimator: Any) -> bool:
     return bool(estimator.affinity != "precomputed")
 
 
+def _predicts(estimator: Any) -> bool:
+    return _inductive(estimator._as_fitted())
+
+
 class AFCM(InductiveSoftClusterer):
     """Adaptive fuzzy c-means with graph embedding: clusters of any shape, with a fuzziness learnt from the data.
 
@@ -384,7 +388,7 @@ class AFCM(InductiveSoftClusterer):
                 warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
         return self
 
-    @available_if(_inductive)
+    @available_if(_predicts)
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Memberships of new data; not with ``affinity='precomputed'``.
 
@@ -524,4 +528,4 @@ class AFCM(InductiveSoftClusterer):
 # A graph has no rule for new samples, so these methods do not exist then. From outside of the class: scikit-learn
 # wraps a ``transform`` that it finds inside, and its wrapper hides the condition.
 for _method in ("predict", "predict_proba", "transform", "fit_transform"):
-    setattr(AFCM, _method, available_if(_inductive)(getattr(AFCM, _method)))
+    setattr(AFCM, _method, available_if(_predicts)(getattr(AFCM, _method)))

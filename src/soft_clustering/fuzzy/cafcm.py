@@ -210,8 +210,8 @@ class CAFCM(InductiveSoftClusterer):
     n_modules : int, default=2
         Modules N that search together.
     schedule : {'exponential', 'polynomial'}, default='exponential'
-        The fuzzifiers in turn: 1 + exp(-t), t = 0..18, or 1 + 1 / (t + 1), t = 0..5000. The polynomial one has a
-        thousand levels down to the default ``min_m``, more than the default ``max_iter`` allows.
+        The fuzzifiers in turn: 1 + exp(-t), t = 0..18, or 1 + 1 / (t + 1), t = 0..5000. Down to the default ``min_m``
+        these are 7 levels or a thousand, with at least two rounds each.
     min_m : float, default=1.001
         Least fuzzifier, in [1, 2]: the rest of the schedule is left out. Up to 1.001 a fuzzy c-means run is a k-means
         run.
@@ -222,7 +222,7 @@ class CAFCM(InductiveSoftClusterer):
     init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
         Where modules begin at every fuzzifier. A callable gets ``(X, n_clusters, rng)``. With an array, all begin
         there, and only the moves of the swarm differ. The publication draws ``'random'`` samples.
-    max_iter : int, default=600
+    max_iter : int, default=3000
         Rounds over the whole schedule.
     tol : float, default=1e-4
         A run of fuzzy c-means or k-means inside ends when the centres move by at most ``tol`` times the root mean
@@ -329,7 +329,7 @@ class CAFCM(InductiveSoftClusterer):
         max_fcm_iter: int = 10,
         n_iter_no_change: int = 1,
         init: Any = "k-means++",
-        max_iter: int = 600,
+        max_iter: int = 3000,
         tol: float = 1e-4,
         n_jobs: int | None = None,
         random_state: Any = None,

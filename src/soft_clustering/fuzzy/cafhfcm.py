@@ -558,7 +558,7 @@ class CAFHFCM(InductiveSoftClusterer):
                 f"CAFHFCM fused all clusters into one; decrease fusion_weight={self.fusion_weight:g}, or use None."
             )
         remedy = f"use fewer clusters or {smaller('m', self.m)}"
-        return complaints + collapse("CAFHFCM", run.state, self.memberships_, blocks, remedy)
+        return complaints + collapse("CAFHFCM", run.state, self.memberships_, blocks, remedy, self.tol)
 
     def _say(self, text: str) -> None:
         if self.verbose:

@@ -345,7 +345,7 @@ class ENTROPYFCM(AlternatingClusterer):
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         V, _ = self._rule(run.state)
-        complaints = collapse("ENTROPYFCM", V, self.memberships_, blocks, "use a smaller entropy weight")
+        complaints = collapse("ENTROPYFCM", V, self.memberships_, blocks, "use a smaller entropy weight", self.tol)
         if complaints:  # only now: the critical weight takes a few passes
             critical = self._objective_in_input_units(critical_weight(blocks), blocks.frame)
             complaints[0] += (

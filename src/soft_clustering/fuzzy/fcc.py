@@ -407,4 +407,5 @@ class FCC(AlternatingClusterer):
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try {smaller('m', self.m)}"
-        return super()._complaints(run, blocks) + collapse("FCC", run.state, self.memberships_, blocks, remedy)
+        collapsed = collapse("FCC", run.state, self.memberships_, blocks, remedy, self.tol)
+        return super()._complaints(run, blocks) + collapsed

@@ -216,7 +216,8 @@ class FCM(AlternatingClusterer):
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try {smaller('m', self.m)}"
-        return super()._complaints(run, blocks) + collapse("FCM", run.state, self.memberships_, blocks, remedy)
+        collapsed = collapse("FCM", run.state, self.memberships_, blocks, remedy, self.tol)
+        return super()._complaints(run, blocks) + collapsed
 
     def _run(self, starts: Starts) -> None:
         if self.batch_size is None:
@@ -254,6 +255,7 @@ class FCM(AlternatingClusterer):
         whose size settles ``m='auto'``). Each later call adds its batch to a streaming weighted mean; what the centres
         were computed from so far keeps its full weight. There are no ``memberships_`` after it: use
         ``predict_memberships``.
+        Parameters set after the first call, or after ``fit``, do not matter.
 
         Parameters
         ----------

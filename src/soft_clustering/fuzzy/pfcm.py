@@ -223,7 +223,7 @@ class PFCM(StagedClusterer):
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         remedy = f"try a smaller m (it was {self.m_:g}), typicality_weight or bandwidth_scale"
-        collapsed = collapse("PFCM", run.state, self.memberships_, blocks, remedy)
+        collapsed = collapse("PFCM", run.state, self.memberships_, blocks, remedy, self.tol)
         n_distinct = int(distinct(run.state, self._bandwidth).sum())
         if not collapsed and n_distinct < self.n_clusters:
             collapsed = [

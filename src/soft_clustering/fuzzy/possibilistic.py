@@ -6,14 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from ..engine.alternating import new_centers
 from ..engine.blocks import Array, Blocks, Frame
-from ..kernels import EMPTY, center_scatter
+from ..kernels import EMPTY, center_scatter, center_statistics
 
 
 def fuzzy_bandwidths(blocks: Blocks, V: Array, m: float, scale: float) -> Array:
-    """``scale`` times the mean squared distance sum_i w u^m D / sum_i w u^m of each fuzzy cluster (K,)."""
+    """``scale`` times the mean squared distance sum_i w u^m D / sum_i w u^m of each fuzzy cluster (K,).
+
+    A given centre may be far from all rows, and its bandwidth would then reach over all of them: it is at most the
+    variance of the data, or of the cluster about its own mean.
+    """
     weight, scatter = blocks.reduce(center_scatter, V, "fcm", m)
-    mean = np.divide(scatter, weight, out=np.full(len(V), blocks.mean_variance * blocks.d), where=weight >= EMPTY)
+    full, spread = weight >= EMPTY, blocks.mean_variance * blocks.d
+    mean = np.divide(scatter, weight, out=np.full(len(V), spread), where=full)
+    if (mean > spread).any():
+        centers = new_centers(V, blocks.reduce(center_statistics, V, "fcm", m)._replace(worst=0.0))
+        mean = np.minimum(mean, np.maximum(mean - ((centers - V) ** 2).sum(axis=1), spread))
     return bounded(np.minimum(scale, 1e100) * mean, blocks)
 
 

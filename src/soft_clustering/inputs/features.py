@@ -21,13 +21,14 @@ from sklearn.utils.validation import (
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Name the argument in errors of conversion to numbers, which do not say what could not be converted."""
+    """Name the argument in errors of shape and of conversion to numbers, which do not say what they are about."""
     try:
         yield
     except (ValueError, TypeError) as error:
         if name in str(error) or name.replace("_", " ") in str(error).lower():
             raise
-        raise type(error)(f"{name} must be numeric: {error}") from error
+        shape = str(error).startswith(("Expected 2D array", "Found array with"))
+        raise type(error)(f"{name} {'has the wrong shape' if shape else 'must be numeric'}: {error}") from error
 
 
 def is_dask(X: Any) -> bool:

@@ -35,7 +35,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import PARAMETERS, Run
+from ..engine.alternating import PARAMETERS, Run, rows_alike
 from ..engine.blocks import Array, make_blocks
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
@@ -385,8 +385,8 @@ class KFCCL(InductiveSoftClusterer):
             return
         products = self.dual_coef_.T @ P  # of two prototypes
         distinct = K - int(np.any(np.tril(2 - products - products.T <= _SAME, -1), axis=1).sum())
-        if float(self.memberships_.max()) - 1 / K < 1e-3:
-            yield f"collapsed: all memberships are 1/{K}; try a smaller entropy_weight or a larger gamma"
+        if rows_alike(self.memberships_):
+            yield "collapsed: all samples have the same memberships; try a smaller entropy_weight or a larger gamma"
         elif distinct < K:
             yield (
                 f"found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points in X; "

@@ -188,4 +188,5 @@ class KFCM(AlternatingClusterer):
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         advice = f"try {smaller('m', self.m)}, or a smaller gamma"
         remedy = f"m={self.m_:g} or gamma={self.gamma_:.3g} may be too large, {advice}"
-        return super()._complaints(run, blocks) + collapse("KFCM", run.state, self.memberships_, blocks, remedy)
+        collapsed = collapse("KFCM", run.state, self.memberships_, blocks, remedy, self.tol)
+        return super()._complaints(run, blocks) + collapsed

@@ -32,6 +32,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import InductiveSoftClusterer
+from ..engine.alternating import rows_alike
 from ..engine.blocks import Array, Frame, make_blocks
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
@@ -340,8 +341,8 @@ class SoftKSC(InductiveSoftClusterer):
             return
         centers, others = comparable(self.embedding_centers_, self.embedding_centers_)
         distinct = K - int(np.any(np.tril(squared_distances(centers, others) <= _SAME, -1), axis=1).sum())
-        if float(self.memberships_.max()) - 1 / K < 1e-3:
-            yield f"collapsed: all memberships are 1/{K}; try another gamma, or there are duplicate points in X"
+        if rows_alike(self.memberships_):
+            yield "collapsed: all samples have the same memberships; try another gamma, or X has duplicate samples"
         elif distinct < K:
             yield (
                 f"found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points in X; "

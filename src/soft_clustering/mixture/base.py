@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..engine.alternating import AlternatingClusterer, Run, State, likelihood_change
+from ..engine.alternating import AlternatingClusterer, Run, State, duplicates, likelihood_change, rows_alike
 from ..engine.blocks import Array, Block, Blocks, Frame
 from ..engine.covariance import log_units
 from ..engine.initialisation import starting_centers
@@ -62,6 +62,10 @@ class MixtureClusterer(AlternatingClusterer):
         """Components that differ from all others, where the method looks."""
         return int(self.n_clusters)
 
+    def _remedy(self, blocks: Blocks) -> str:
+        """What to try where the components tell no row from another."""
+        return "use fewer clusters or another init"
+
     def _posteriors(self, block: Block, state: State) -> tuple[NDArray[Any], Array]:
         """Posterior probabilities (n, K) in the type of the rows, and the log likelihood of each row."""
         U, rows = np.empty((block.n, self.n_clusters), dtype=block.X.dtype), np.empty(block.n)
@@ -87,8 +91,9 @@ class MixtureClusterer(AlternatingClusterer):
         empty = int(np.sum(run.state.weights * blocks.n < 1e-8))
         if empty:
             complaints.append(f"{name} left {empty} of {K} components empty; use fewer clusters or another init")
-        elif K > 1 and float(self.memberships_.max()) - 1 / K < 1e-3:
-            complaints.append(f"{name} collapsed: all memberships are 1/{K}; use fewer clusters or another init")
+        elif K > 1 and rows_alike(self.memberships_):
+            remedy = duplicates(blocks, K) or self._remedy(blocks)
+            complaints.append(f"{name} collapsed: all samples have the same memberships; {remedy}")
         elif self._n_distinct(run.state) < K:
             complaints.append(
                 f"{name} found {self._n_distinct(run.state)} distinct components, fewer than n_clusters={K}: there may "

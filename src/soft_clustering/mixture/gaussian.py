@@ -32,6 +32,12 @@ class GaussianClusterer(MixtureClusterer):
         """Whether the factors are matrices."""
         return self.covariance_type in ("full", "tied")
 
+    def _remedy(self, blocks: Blocks) -> str:
+        variance = blocks.mean_variance / np.mean(np.square(blocks.frame.unit))
+        if self.reg_covar < variance:
+            return super()._remedy(blocks)
+        return f"reg_covar={self.reg_covar:g} exceeds the mean variance of the features, {variance:.2g}: scale X"
+
     def _diagonals(self, factors: Array) -> Array:
         return np.diagonal(factors, axis1=-2, axis2=-1) if self._full else factors
 

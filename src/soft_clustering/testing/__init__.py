@@ -53,6 +53,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     prediction.check_transform,
     prediction.check_batches,
     prediction.check_prediction_keeps_model,
+    prediction.check_fitted_parameters,
     prediction.check_score,
     inputs.check_input_kept,
     inputs.check_float32,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from numbers import Real
+from typing import Any
+
 import joblib
 import numpy as np
+from sklearn.utils._param_validation import StrOptions, make_constraint
 
 from ..base import BaseSoftClusterer, InductiveSoftClusterer
 from .run import (
@@ -131,6 +136,44 @@ def check_prediction_keeps_model(estimator: BaseSoftClusterer) -> None:
     require(
         np.array_equal(model.predict_memberships(sample.known), first), "A second prediction differs from the first."
     )
+
+
+def _another(value: Any, constraints: list[Any]) -> Any:
+    """Another value for a parameter, valid where the constraints of its class are known; the same if there is none."""
+    if isinstance(value, (bool, np.bool_)):
+        return not value
+    if isinstance(value, Real):
+        candidates = [value + 1, value - 1, value / 2]
+    else:
+        options = [option for one in constraints if isinstance(one, StrOptions) for option in one.options]
+        candidates = [*sorted(options), 2, 0.5]
+    allowed = [make_constraint(one) for one in constraints]
+    valid = (c for c in candidates if not allowed or any(one.is_satisfied_by(c) for one in allowed))
+    return next((c for c in valid if c != value), value)
+
+
+@rule
+def check_fitted_parameters(estimator: BaseSoftClusterer) -> None:
+    """Parameters set after fit change neither predictions, nor scores, nor fitted attributes, nor partial_fit."""
+    model, sample = fitted(estimator)
+    unchanged = deepcopy(model)
+
+    def outcome() -> dict[str, Any]:
+        names = [name for name in dir(model) if name.endswith("_") and not name.startswith("_")]
+        results = {name: getattr(model, name) for name in names} | {"get_cover()": model.get_cover()}
+        calls = [name for name in (*PREDICTING, "score") if hasattr(model, name)]
+        return results | {f"{name}(X)": getattr(model, name)(sample.known) for name in calls}
+
+    before = {name: joblib.hash(value) for name, value in outcome().items()}
+    constraints = getattr(model, "_parameter_constraints", {})
+    for name, value in model.get_params(deep=False).items():
+        model.set_params(**{name: _another(value, constraints.get(name, []))})
+        after = {key: joblib.hash(value) for key, value in outcome().items()}
+        changed = sorted(key for key in before | after if before.get(key) != after.get(key))
+        require(not changed, f"set_params({name}={getattr(model, name)!r}) after fit changes {changed}.")
+    if hasattr(model, "partial_fit"):
+        same = [one.partial_fit(sample.X).predict_memberships(sample.known) for one in (model, unchanged)]
+        require(np.array_equal(*same), "Parameters set after fit change what partial_fit does.")
 
 
 @rule

@@ -26,8 +26,9 @@ PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba")
 EXACT = 1e-9  # two ways to the same number
 # Small networks that learn for a moment: the checks fit often, and a network need not be a good one to be right.
 QUICK: dict[str, Any] = {"hidden_layer_sizes": (16,), "pretrain_epochs": 5, "max_epochs": 5}
-# Where a few epochs are too few to tell clusters apart at all.
+# Where a few epochs are too few to tell clusters apart at all, or a schedule has a thousand levels.
 QUICK_OF: dict[str, dict[str, Any]] = {
+    "CAFCM": {"min_m": 1.01},
     "CDCGS": {"n_draws": 5, "learning_rate": 0.1, "n_init": 2, "max_epochs": 60},
 }
 # Where an epoch is a single step, as on graphs.

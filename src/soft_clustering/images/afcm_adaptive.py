@@ -5,21 +5,24 @@ value of pixel p and D_r the difference of neighbours along axis r, minimise
 
     J = sum_p sum_k u_pk^m (y_p - g_p v_k)^2 + a sum_p sum_r (D_r g)_p^2 + b sum_p sum_rs (D_r D_s g)_p^2
 
-over memberships with sum_k u_pk = 1, centres v and the gain, by alternating
+over memberships with sum_k u_pk = 1, centres v and the gain with mean 1, by alternating
 
 * u: the memberships of fuzzy c-means, with (y_p - g_p v_k)^2 for the distances;
 * v_k = sum_p u_pk^m g_p y_p / sum_p u_pk^m g_p^2;
-* g: solve [diag(w) + a H + b H^2] g = z, w_p = sum_k u_pk^m v_k^2, z_p = y_p sum_k u_pk^m v_k, where H is minus the
-  Laplacian of the grid with reflecting borders; then divide g by its mean and multiply v by it. This changes no product
-  g_p v_k; without it the penalties would drive g to 0 and v to infinity.
+* g: minimise g^T [diag(w) + a H + b H^2] g - 2 z^T g among the gains of mean 1, where w_p = sum_k u_pk^m v_k^2,
+  z_p = y_p sum_k u_pk^m v_k, and H is minus the Laplacian of the grid with reflecting borders.
 
-Solved for is d = g - 1, which the penalties do not tell from g. The cosine transform C diagonalises H, to eigenvalues
-h. With P = mean(w) + a h + b h^2, what the system is for an even w, the conjugate gradients work on x = P^(1/2) C d:
+Without the constraint the penalties would drive g to 0 and v to infinity. The constraint is part of the gain's step,
+so that no step raises J: to divide the gain by its mean afterwards would not be a step of descent.
+
+Solved for is d = g - 1, which the penalties do not tell from g; it has mean 0. The cosine transform C diagonalises H,
+to eigenvalues h. With P = mean(w) + a h + b h^2, what the system is for an even w, the conjugate gradients work on
+x = P^(1/2) C d:
 
     [1 + P^(-1/2) C diag(w - mean(w)) C^T P^(-1/2)] x = P^(-1/2) C (z - w),
 
-whose condition is at most that of diag(w), whatever the weights. The gain is smooth: the few modes that the penalties
-leave free are enough.
+projected to the plane of those x whose d has mean 0. Its condition is at most that of diag(w), whatever the weights.
+The gain is smooth: the few modes that the penalties leave free are enough.
 
 References
 ----------
@@ -54,7 +57,9 @@ from .skfcm import change_of, memberships_at
 
 _BINS = 256  # of the histogram that the starting centres come from
 _LEAST_GAIN = 1e-3
-_ACCURACY, _MOST_STEPS = 1e-5, 200  # of the conjugate gradients: residual as a part of the right-hand side
+# The conjugate gradients stop at this part of the residual that they began with, or of the right-hand side. Each of
+# their steps lowers J, and they begin with the gain of before: at the end of the fit the system is solved.
+_REDUCTION, _ACCURACY, _MOST_STEPS = 0.1, 1e-7, 200
 _FREE = 1e6  # a mode that costs more than this times mean(w) would change the gain by less than a millionth
 _LARGEST = 1e100  # beyond this a weight or a length leaves no mode free but the constant one
 
@@ -67,6 +72,7 @@ class Picture(Block):
         self.shape = image.values.shape
         self.inside = slice(None) if image.mask is None else image.mask.ravel()
         self.outside = None if image.mask is None else ~image.mask.ravel()
+        self.taking_part = np.ones(self.shape) if image.mask is None else image.mask.astype(np.float64)
         self.y = frame.from_input(self.X)[:, 0]
 
 
@@ -75,7 +81,7 @@ class State(NamedTuple):
 
     centers: Array  # (K,)
     excess: Array  # the gain minus 1, on the grid
-    clipped: bool = False  # whether the gain would have been below the least one somewhere
+    clipped: bool = False  # whether the gain would have fallen below the least one somewhere
     memberships: Array | None = None  # (K, n)
 
 
@@ -113,19 +119,24 @@ class Modes:
             coefficients = idct(coefficients, n=size, axis=axis, norm="ortho")
         return coefficients
 
-    def solve(self, w: Array, r: Array, start: Array) -> Array:
-        """Solve [diag(w) + a H + b H^2] d = r among the modes; the guess ``start`` saves steps."""
+    def solve(self, w: Array, r: Array, start: Array, inside: Array) -> Array:
+        """Minimise d^T [diag(w) + a H + b H^2] d - 2 r^T d over the modes with inside^T d = 0; ``start`` is a guess."""
         mean = w.mean()
         uneven, root = w - mean, np.sqrt(mean + self.penalty)
+        normal = self.coefficients(inside) / root
+        normal /= np.linalg.norm(normal)
+
+        def within(x: Array) -> Array:
+            return x - np.vdot(normal, x) * normal
 
         def apply(x: Array) -> Array:
-            return x + self.coefficients(uneven * self.on_grid(x / root)) / root
+            return within(x + self.coefficients(uneven * self.on_grid(x / root)) / root)
 
-        x = self.coefficients(start) * root
+        x = within(self.coefficients(start) * root)
         goal = self.coefficients(r) / root
-        residual = goal - apply(x)
+        residual = within(goal) - apply(x)
         direction, square = residual, float(np.vdot(residual, residual))
-        enough = _ACCURACY**2 * float(np.vdot(goal, goal))
+        enough = max(_ACCURACY**2 * float(np.vdot(goal, goal)), _REDUCTION**2 * square)
         for _ in range(_MOST_STEPS):
             if square <= enough:
                 break
@@ -179,16 +190,16 @@ class AFCMAdaptive(AlternatingClusterer):
         Fuzzifier, > 1.
     gradient_weight : float or 'auto', default='auto'
         Weight a >= 0 of the squared first differences of the gain, in squared units of the image. ``'auto'``:
-        0.1 w L^2, with L from ``bias_scale`` and w the mean over the pixels of sum_k u^m v_k^2 at the start.
+        0.03 w L^2, with L from ``bias_scale`` and w the mean over the pixels of sum_k u^m v_k^2 at the start.
     curvature_weight : float or 'auto', default='auto'
-        Weight b >= 0 of its squared second differences. ``'auto'``: w L^4. With large weights this is :class:`FCM`. At
+        Weight b >= 0 of its squared second differences. ``'auto'``: 0.3 w L^4. With large weights this is :class:`FCM`. At
         least one of the two weights is positive.
     bias_scale : float, default=0.15
         For ``'auto'``: the length L over which the gain may vary, as a part of the longest side of the image. Smaller
         values follow stronger shading, and take more of what is in the image for shading.
     max_iter : int, default=100
         Passes over the image.
-    tol : float, default=1e-3
+    tol : float, default=1e-5
         Converged when no membership changes by more than this.
     random_state : int, RandomState or None, default=None
         Seed of the starting centres.
@@ -232,17 +243,16 @@ class AFCMAdaptive(AlternatingClusterer):
     Notes
     -----
     Follows [1]_ and, for volumes, [2]_. Their multigrid solver is replaced by conjugate gradients preconditioned by the
-    cosine transform: the same system, the same gain. Ours are the automatic weights, the division by the mean, and that
-    the squared second differences are those of the Laplacian with reflecting borders, which is the same but at the
-    border.
+    cosine transform. Ours are the automatic weights, that the mean of the gain is held at 1, and that the squared
+    second differences are those of the Laplacian with reflecting borders, which is the same but at the border. The
+    passes are accelerated by Anderson's method, where this lowers the objective.
 
     The start is the gain 1 and the centres of fuzzy c-means on a histogram of the values. A pass costs O(n K) and about
-    twenty cosine transforms of the n pixels, O(n log n); memory is a few (n, K) arrays.
+    ten cosine transforms of the n pixels, O(n log n); memory is a few (n, K) arrays.
 
-    Each step lowers the objective, but for the division by the mean, which may raise the penalties a little. The fit
-    ends in a local minimum, and which one is decided by the start: with shading so strong that fuzzy c-means on the
-    image is mostly wrong, try a smaller ``bias_scale``. Where the gain would fall below 0.001 it is kept there, with
-    a warning. Noise is not smoothed. Pixels near 0 say nothing of the gain, which is that of their neighbourhood then.
+    No step raises the objective. The fit ends in a local minimum, and which one is decided by the start: with shading
+    so strong that fuzzy c-means on the image is mostly wrong, try a smaller ``bias_scale``. A step of the gain ends
+    where it would fall below 0.001, with a warning if this is so in the last one. Noise is not smoothed. Pixels near 0 say nothing of the gain, which is that of their neighbourhood then.
     Regions larger than L are taken for shading in part, and at the border the gain is flatter than it should be.
 
     New images must have the shape of the fitted one: they are divided by its gain.
@@ -279,6 +289,7 @@ class AFCMAdaptive(AlternatingClusterer):
         "curvature_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "bias_scale": [Interval(Real, 0, None, closed="neither")],
     }
+    accelerate: ClassVar[bool] = True
     _residual = staticmethod(membership_change)
 
     def __init__(
@@ -290,7 +301,7 @@ class AFCMAdaptive(AlternatingClusterer):
         curvature_weight: float | str = "auto",
         bias_scale: float = 0.15,
         max_iter: int = 100,
-        tol: float = 1e-3,
+        tol: float = 1e-5,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -391,10 +402,6 @@ class AFCMAdaptive(AlternatingClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    @property
-    def _monotone(self) -> bool:
-        return False  # the division by the mean of the gain may raise the penalties
-
     def _n_starts(self) -> int:
         return 1
 
@@ -433,8 +440,8 @@ class AFCMAdaptive(AlternatingClusterer):
     def _settle_weights(self, picture: Picture, w: float) -> None:
         unit = float(picture.frame.scale)
         length = min(self.bias_scale * max(picture.shape), _LARGEST**0.2)
-        a = self._settle("gradient_weight", 0.1 * w * length**2, unit)
-        b = self._settle("curvature_weight", w * length**4, unit)
+        a = self._settle("gradient_weight", 0.03 * w * length**2, unit)
+        b = self._settle("curvature_weight", 0.3 * w * length**4, unit)
         self._weights, self._modes = (a, b), Modes(picture.shape, a, b, _FREE * w)
 
     def _settle(self, name: str, auto: float, unit: float) -> float:
@@ -470,11 +477,24 @@ class AFCMAdaptive(AlternatingClusterer):
         r = np.zeros_like(w)
         for share, v in zip(W, V, strict=True):
             r += share * (v * (y - v))
-        d = self._modes.solve(w.reshape(picture.shape), r.reshape(picture.shape), state.excess)
-        clipped = bool(d.min() < _LEAST_GAIN - 1)
-        d = np.maximum(d, _LEAST_GAIN - 1)
-        level = d.ravel()[picture.inside].mean()
-        return State(V * (1 + level), (d - level) / (1 + level), clipped, statistics.memberships)
+        planes = (plane.reshape(picture.shape) for plane in (w, r))
+        step = self._modes.solve(*planes, state.excess, picture.taking_part) - state.excess
+        # J falls all the way to the solution: where the gain would not be positive, a part of the step lowers it, too.
+        room = state.excess - (_LEAST_GAIN - 1)
+        short = -step > room
+        length = max(0.0, float((room[short] / -step[short]).min())) if short.any() else 1.0
+        return State(V, state.excess + length * step, length < 1, statistics.memberships)
+
+    def _to_vector(self, state: State) -> Array:
+        # The lengths are comparable: a centre counts for all pixels.
+        size = math.sqrt(state.excess.size)
+        return np.concatenate([size * state.centers, self._modes.coefficients(state.excess).ravel()])
+
+    def _from_vector(self, vector: Array, like: State) -> State:
+        K, size = len(like.centers), math.sqrt(like.excess.size)
+        excess = self._modes.on_grid(vector[K:].reshape(self._modes.penalty.shape))
+        # An extrapolated gain may be negative: go on from the plain image then.
+        return like._replace(centers=vector[:K] / size, excess=excess) if excess.min() > _LEAST_GAIN - 1 else like
 
     # What is kept ---------------------------------------------------------------------------------------------------
 

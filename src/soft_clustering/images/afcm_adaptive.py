@@ -47,7 +47,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import Modality
+from ..base import ImageResults, Modality
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from ..fuzzy.fcm import FCM, resolve_fuzzifier
@@ -176,7 +176,7 @@ def membership_change(old: State, new: State, history: list[float], blocks: Bloc
     return change_of(old.memberships, new.memberships)
 
 
-class AFCMAdaptive(AlternatingClusterer):
+class AFCMAdaptive(ImageResults, AlternatingClusterer):
     """Adaptive fuzzy c-means for images of uneven brightness: segments them and estimates the shading.
 
     Fuzzy c-means of the pixel values, where a smooth gain field multiplies the centres. For a grey image or volume that
@@ -192,8 +192,8 @@ class AFCMAdaptive(AlternatingClusterer):
         Weight a >= 0 of the squared first differences of the gain, in squared units of the image. ``'auto'``:
         0.03 w L^2, with L from ``bias_scale`` and w the mean over the pixels of sum_k u^m v_k^2 at the start.
     curvature_weight : float or 'auto', default='auto'
-        Weight b >= 0 of its squared second differences. ``'auto'``: 0.3 w L^4. With large weights this is :class:`FCM`. At
-        least one of the two weights is positive.
+        Weight b >= 0 of its squared second differences. ``'auto'``: 0.3 w L^4. With large weights this is
+        :class:`FCM`. At least one of the two weights is positive.
     bias_scale : float, default=0.15
         For ``'auto'``: the length L over which the gain may vary, as a part of the longest side of the image. Smaller
         values follow stronger shading, and take more of what is in the image for shading.
@@ -252,8 +252,9 @@ class AFCMAdaptive(AlternatingClusterer):
 
     No step raises the objective. The fit ends in a local minimum, and which one is decided by the start: with shading
     so strong that fuzzy c-means on the image is mostly wrong, try a smaller ``bias_scale``. A step of the gain ends
-    where it would fall below 0.001, with a warning if this is so in the last one. Noise is not smoothed. Pixels near 0 say nothing of the gain, which is that of their neighbourhood then.
-    Regions larger than L are taken for shading in part, and at the border the gain is flatter than it should be.
+    where it would fall below 0.001, with a warning if this is so in the last one. Noise is not smoothed. Pixels near 0
+    say nothing of the gain, which is that of their neighbourhood then. Regions larger than L are taken for shading in
+    part, and at the border the gain is flatter than it should be.
 
     New images must have the shape of the fitted one: they are divided by its gain.
 
@@ -278,10 +279,7 @@ class AFCMAdaptive(AlternatingClusterer):
     """
 
     modality: ClassVar[Modality] = "image"
-    _row_results: ClassVar[tuple[str, ...]] = (
-        *("memberships_", "labels_", "membership_image_", "label_image_"),
-        *("gain_", "corrected_image_"),
-    )
+    _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "gain_", "corrected_image_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: PARAMETERS[name] for name in ("n_clusters", "max_iter", "tol", "random_state", "verbose")},
         "m": [Interval(Real, 1, None, closed="neither")],
@@ -477,8 +475,8 @@ class AFCMAdaptive(AlternatingClusterer):
         r = np.zeros_like(w)
         for share, v in zip(W, V, strict=True):
             r += share * (v * (y - v))
-        planes = (plane.reshape(picture.shape) for plane in (w, r))
-        step = self._modes.solve(*planes, state.excess, picture.taking_part) - state.excess
+        w, r = w.reshape(picture.shape), r.reshape(picture.shape)
+        step = self._modes.solve(w, r, state.excess, picture.taking_part) - state.excess
         # J falls all the way to the solution: where the gain would not be positive, a part of the step lowers it, too.
         room = state.excess - (_LEAST_GAIN - 1)
         short = -step > room
@@ -509,8 +507,6 @@ class AFCMAdaptive(AlternatingClusterer):
         picture: Any = blocks.blocks[0]
         self.image_shape_ = picture.shape
         self._set_memberships(np.ascontiguousarray(statistics.memberships.T, dtype=blocks.dtype))
-        self.membership_image_ = self.memberships_.reshape(*self.image_shape_, -1)
-        self.label_image_ = self.labels_.reshape(self.image_shape_)
         self.centers_ = blocks.frame.to_input(state.centers[:, None]).astype(blocks.dtype)
         self.gain_ = (1 + state.excess).astype(blocks.dtype)
         with np.errstate(over="ignore"):  # the largest floats under a gain below 1

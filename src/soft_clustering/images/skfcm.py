@@ -175,10 +175,10 @@ class SKFCM(ImageResults, AlternatingClusterer):
         The spatial term. ``'penalty'``: a pixel is to belong where its neighbours belong [1]_. ``'neighbors'``: the
         neighbours' values count as its own (KFCM_S of [2]_). ``'mean'``, ``'median'``: its value in the filtered image
         counts, too (KFCM_S1, KFCM_S2 of [2]_); the cheapest ones.
-    spatial_weight : float, default=4.0
-        Weight of the term, >= 0. With 0 this is :class:`KFCM`. Larger values make smoother segments. For ``'penalty'``
-        at most 1, less with many clusters: the disagreement of memberships near 1 / K is large for every cluster, and
-        prototypes coincide.
+    spatial_weight : float or 'auto', default='auto'
+        Weight of the term, >= 0. ``'auto'``: 4 for ``'mean'`` and ``'median'``, 1 for the others. With 0 this is
+        :class:`KFCM`. Larger values make smoother segments. Under ``'penalty'`` many clusters need a smaller one: the
+        disagreement of memberships near 1 / K is large for every cluster, and prototypes coincide.
     window : int, default=3
         Side of the square window around a pixel that holds its neighbours, odd.
     init : {'k-means++', 'random'}, array of shape (n_clusters, n_channels) or callable, default='k-means++'
@@ -211,6 +211,8 @@ class SKFCM(ImageResults, AlternatingClusterer):
     n_clusters_ : int
     gamma_ : float
         The kernel width used.
+    spatial_weight_ : float
+        The weight used.
     objective_ : float
         J at ``centers_`` and ``memberships_``; it has no unit.
     objective_history_ : ndarray
@@ -259,7 +261,7 @@ class SKFCM(ImageResults, AlternatingClusterer):
     >>> model.label_image_.shape, model.membership_image_.shape
     ((60, 80), (60, 80, 3))
     >>> sorted(model.centers_.ravel().round(2).tolist())
-    [0.25, 0.6, 1.0]
+    [0.25, 0.6, 0.99]
     """
 
     modality: ClassVar[Modality] = "image"
@@ -268,7 +270,7 @@ class SKFCM(ImageResults, AlternatingClusterer):
         "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
         "gamma_scale": [Interval(Real, 0, None, closed="neither")],
         "spatial": [StrOptions({"penalty", "neighbors", "mean", "median"})],
-        "spatial_weight": [Interval(Real, 0, 1e100, closed="both")],
+        "spatial_weight": [StrOptions({"auto"}), Interval(Real, 0, 1e100, closed="both")],
         "window": [Interval(Integral, 3, None, closed="left")],
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
     }
@@ -281,7 +283,7 @@ class SKFCM(ImageResults, AlternatingClusterer):
         gamma: float | str = "scale",
         gamma_scale: float = 1.0,
         spatial: str = "median",
-        spatial_weight: float = 4.0,
+        spatial_weight: float | str = "auto",
         window: int = 3,
         init: Any = "k-means++",
         n_init: int = 3,
@@ -405,7 +407,9 @@ class SKFCM(ImageResults, AlternatingClusterer):
 
     def _make_blocks(self, X: Image, weight: Array | None) -> Blocks:
         # What prediction needs, whatever becomes of the parameters.
-        self._spatial, self._spatial_weight, self._reach = self.spatial, float(self.spatial_weight), self.window // 2
+        auto = 4.0 if self.spatial in ("mean", "median") else 1.0
+        self.spatial_weight_ = auto if self.spatial_weight == "auto" else float(self.spatial_weight)
+        self._spatial, self._reach = self.spatial, self.window // 2
         self._rest = int(self.max_iter), float(self.tol)
         rows = make_blocks(X.pixels)
         return Blocks([self._grid(rows, X)], rows.mean_variance)
@@ -434,7 +438,7 @@ class SKFCM(ImageResults, AlternatingClusterer):
         V = state.centers
         U, W, S = self._segment(grid, state)
         weight, total = np.zeros(len(V)), np.zeros_like(V)
-        objective = 0.0 if S is None else self._spatial_weight * float(np.vdot(W, S))
+        objective = 0.0 if S is None else self.spatial_weight_ * float(np.vdot(W, S))
         for k, w in enumerate(W):
             for rows, share in self._sources(grid, w):
                 # With one prototype the memberships are 1: what counts are the given weights, and the kernel.
@@ -466,7 +470,7 @@ class SKFCM(ImageResults, AlternatingClusterer):
         return *self._next(D, term), None
 
     def _next(self, D: Array, term: Array) -> tuple[Array, Array]:
-        return memberships_at(D + self._spatial_weight * term, self._m)
+        return memberships_at(D + self.spatial_weight_ * term, self._m)
 
     def _at_rest(self, grid: Grid, D: Array) -> tuple[Array, Array]:
         """Memberships u, u^m under 'penalty': those of kernel fuzzy c-means, updated until they stay."""
@@ -499,9 +503,9 @@ class SKFCM(ImageResults, AlternatingClusterer):
 
     def _sources(self, grid: Grid, w: Array) -> Iterator[tuple[Block, Array]]:
         """Pixels with their weights in a centre, but for the kernel; w is u^m of the cluster."""
-        yield grid, w + self._spatial_weight * grid.as_neighbors(w) if self._spatial == "neighbors" else w
+        yield grid, w + self.spatial_weight_ * grid.as_neighbors(w) if self._spatial == "neighbors" else w
         if grid.filtered is not None:
-            yield grid.filtered, self._spatial_weight * w
+            yield grid.filtered, self.spatial_weight_ * w
 
     # What is kept ---------------------------------------------------------------------------------------------------
 

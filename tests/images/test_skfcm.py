@@ -399,6 +399,15 @@ def test_a_start_that_comes_to_the_centres_of_a_better_one_joins_it(spatial, cap
 
 
 @pytest.mark.parametrize("spatial", VARIANTS)
+def test_the_weight_follows_the_term(spatial):
+    image = noisy(20)[::2, ::2]
+    model = SKFCM(4, spatial=spatial, random_state=0).fit(image)
+    assert model.spatial_weight_ == {"mean": 4.0, "median": 4.0}.get(spatial, 1.0)
+    given = SKFCM(4, spatial=spatial, spatial_weight=model.spatial_weight_, random_state=0).fit(image)
+    np.testing.assert_array_equal(given.memberships_, model.memberships_)
+
+
+@pytest.mark.parametrize("spatial", VARIANTS)
 def test_prediction_uses_what_was_fitted(spatial):
     image = noisy(20)[::2, ::2]
     model = SKFCM(4, spatial=spatial, spatial_weight=0.5, random_state=0).fit(image)

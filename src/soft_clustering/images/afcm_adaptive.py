@@ -81,6 +81,7 @@ class State(NamedTuple):
 
     centers: Array  # (K,)
     excess: Array  # the gain minus 1, on the grid
+    coefficients: Array  # of the modes in it
     clipped: bool = False  # whether the gain would have fallen below the least one somewhere
     memberships: Array | None = None  # (K, n)
 
@@ -120,10 +121,13 @@ class Modes:
         return coefficients
 
     def solve(self, w: Array, r: Array, start: Array, inside: Array) -> Array:
-        """Minimise d^T [diag(w) + a H + b H^2] d - 2 r^T d over the modes with inside^T d = 0; ``start`` is a guess."""
+        """Minimise d^T [diag(w) + a H + b H^2] d - 2 r^T d over the modes with inside^T d = 0.
+
+        The guess ``start``, ``inside`` and what is returned are coefficients.
+        """
         mean = w.mean()
         uneven, root = w - mean, np.sqrt(mean + self.penalty)
-        normal = self.coefficients(inside) / root
+        normal = inside / root
         normal /= np.linalg.norm(normal)
 
         def within(x: Array) -> Array:
@@ -132,7 +136,7 @@ class Modes:
         def apply(x: Array) -> Array:
             return within(x + self.coefficients(uneven * self.on_grid(x / root)) / root)
 
-        x = within(self.coefficients(start) * root)
+        x = within(start * root)
         goal = self.coefficients(r) / root
         residual = within(goal) - apply(x)
         direction, square = residual, float(np.vdot(residual, residual))
@@ -146,7 +150,7 @@ class Modes:
             residual = residual - length * image
             before, square = square, float(np.vdot(residual, residual))
             direction = residual + (square / before) * direction
-        return self.on_grid(x / root)
+        return x / root
 
 
 def roughness(plane: Array) -> tuple[float, float]:
@@ -420,10 +424,10 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> State:
         picture: Any = blocks.blocks[0]
-        state = State(self._first_centers(picture.y[picture.inside], rng), np.zeros(picture.shape))
+        state = State(self._first_centers(picture.y[picture.inside], rng), np.zeros(picture.shape), np.empty(0))
         _, W, _ = self._segment(picture, state)
         self._settle_weights(picture, float((W.T @ state.centers**2)[picture.inside].mean()))
-        return state
+        return state._replace(coefficients=np.zeros_like(self._modes.penalty))
 
     def _first_centers(self, y: Array, rng: np.random.RandomState) -> Array:
         """Centres of fuzzy c-means."""
@@ -441,6 +445,7 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
         a = self._settle("gradient_weight", 0.03 * w * length**2, unit)
         b = self._settle("curvature_weight", 0.3 * w * length**4, unit)
         self._weights, self._modes = (a, b), Modes(picture.shape, a, b, _FREE * w)
+        self._inside = self._modes.coefficients(picture.taking_part)
 
     def _settle(self, name: str, auto: float, unit: float) -> float:
         """A weight in the coordinates of the frame; the one in input units becomes an attribute."""
@@ -471,28 +476,32 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
         V = np.where(mass >= EMPTY, W @ (g * y) / np.maximum(mass, EMPTY), state.centers)
         w = W.T @ V**2
         if not w.any():  # centres of 0 say nothing of the gain
-            return State(V, state.excess, False, statistics.memberships)
+            return State(V, state.excess, state.coefficients, False, statistics.memberships)
         r = np.zeros_like(w)
         for share, v in zip(W, V, strict=True):
             r += share * (v * (y - v))
         w, r = w.reshape(picture.shape), r.reshape(picture.shape)
-        step = self._modes.solve(w, r, state.excess, picture.taking_part) - state.excess
+        coefficients = self._modes.solve(w, r, state.coefficients, self._inside)
+        step = self._modes.on_grid(coefficients) - state.excess
         # J falls all the way to the solution: where the gain would not be positive, a part of the step lowers it, too.
         room = state.excess - (_LEAST_GAIN - 1)
         short = -step > room
         length = max(0.0, float((room[short] / -step[short]).min())) if short.any() else 1.0
-        return State(V, state.excess + length * step, length < 1, statistics.memberships)
+        coefficients = state.coefficients + length * (coefficients - state.coefficients)
+        return State(V, state.excess + length * step, coefficients, length < 1, statistics.memberships)
 
     def _to_vector(self, state: State) -> Array:
         # The lengths are comparable: a centre counts for all pixels.
         size = math.sqrt(state.excess.size)
-        return np.concatenate([size * state.centers, self._modes.coefficients(state.excess).ravel()])
+        return np.concatenate([size * state.centers, state.coefficients.ravel()])
 
     def _from_vector(self, vector: Array, like: State) -> State:
         K, size = len(like.centers), math.sqrt(like.excess.size)
-        excess = self._modes.on_grid(vector[K:].reshape(self._modes.penalty.shape))
-        # An extrapolated gain may be negative: go on from the plain image then.
-        return like._replace(centers=vector[:K] / size, excess=excess) if excess.min() > _LEAST_GAIN - 1 else like
+        coefficients = vector[K:].reshape(like.coefficients.shape)
+        excess = self._modes.on_grid(coefficients)
+        if excess.min() <= _LEAST_GAIN - 1:  # an extrapolated gain may be negative: go on from the plain image
+            return like
+        return like._replace(centers=vector[:K] / size, excess=excess, coefficients=coefficients)
 
     # What is kept ---------------------------------------------------------------------------------------------------
 

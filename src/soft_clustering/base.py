@@ -275,3 +275,21 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @property
     def _n_features_out(self) -> int:
         return int(self.n_clusters_)
+
+
+class ImageResults:
+    """Results per pixel in the shape of the image, for estimators that set ``image_shape_``."""
+
+    memberships_: NDArray[Any]
+    labels_: NDArray[np.intp]
+    image_shape_: tuple[int, ...]
+
+    @property
+    def membership_image_(self) -> NDArray[Any]:
+        """``memberships_`` on the grid of the pixels: a view of shape image_shape_ + (n_clusters,)."""
+        return self.memberships_.reshape(*self.image_shape_, -1)
+
+    @property
+    def label_image_(self) -> NDArray[np.intp]:
+        """``labels_`` on the grid of the pixels: a view of shape image_shape_."""
+        return self.labels_.reshape(self.image_shape_)

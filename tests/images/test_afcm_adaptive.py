@@ -86,13 +86,24 @@ def loop_objective(y, g, V, U, m, a, b, H):
     return data + a * g @ H @ g + b * g @ H @ H @ g
 
 
+def best_centers(y, g, W):
+    """The centres that minimise J for the gain g and memberships whose powers are W."""
+    return np.array([(w * g * y).sum() / (w * g * g).sum() for w in W.T])
+
+
+def best_gain(y, V, W, a, b, H, inside):
+    """The gain of mean 1 that minimises J for the centres V: the system of its Lagrange function, solved directly."""
+    n, H = len(y), sparse.csc_matrix(H)
+    A = sparse.diags(W @ V**2) + a * H + b * H @ H
+    mean = inside[:, None] / inside.sum()
+    lagrange = sparse.bmat([[A, mean], [mean.T, None]], format="csc")
+    return spsolve(lagrange, np.append(y * (W @ V), 1.0))[:n]
+
+
 def loop_pass(y, g, V, U, m, a, b, H, inside):
     """New gain and centres."""
-    W = U**m
-    V = np.array([(W[:, k] * g * y).sum() / (W[:, k] * g * g).sum() for k in range(len(V))])
-    g = np.linalg.solve(np.diag(W @ V**2) + a * H + b * H @ H, y * (W @ V))
-    mean = g[inside].mean()
-    return g / mean, V * mean
+    V = best_centers(y, g, U**m)
+    return best_gain(y, V, U**m, a, b, H, inside), V
 
 
 CASES = [(SMALL, 2.0, None), (SMALL, 1.6, None), (VOLUME, 2.5, None), (SMALL, 2.0, SMALL > 0.2)]
@@ -100,6 +111,7 @@ CASES = [(SMALL, 2.0, None), (SMALL, 1.6, None), (VOLUME, 2.5, None), (SMALL, 2.
 
 @pytest.mark.parametrize("image, m, mask", CASES)
 def test_passes_by_loops(image, m, mask, monkeypatch):
+    monkeypatch.setattr(afcm_adaptive, "_REDUCTION", 0.0)
     monkeypatch.setattr(afcm_adaptive, "_ACCURACY", 1e-13)
     monkeypatch.setattr(afcm_adaptive, "_FREE", np.inf)
     H, y = minus_laplacian(image.shape), image.ravel()
@@ -110,21 +122,21 @@ def test_passes_by_loops(image, m, mask, monkeypatch):
     visited, history = [(np.ones(len(y)), V)], []
     w, length = ((loop_memberships(y, *visited[0], m) ** m)[inside] @ V**2).mean(), 0.2 * max(image.shape)
     a, b = model.gradient_weight_, model.curvature_weight_
-    np.testing.assert_allclose([a, b], [0.1 * w * length**2, w * length**4], rtol=1e-6)
+    np.testing.assert_allclose([a, b], [0.03 * w * length**2, 0.3 * w * length**4], rtol=1e-6)
     for _ in range(4):
         U = loop_memberships(y, *visited[-1], m)
         U[~inside] = 0
         history.append(loop_objective(y, *visited[-1], U, m, a, b, H))
         visited.append(loop_pass(y, *visited[-1], U, m, a, b, H, inside))
     np.testing.assert_allclose(model.objective_history_[:-1], history, rtol=1e-6)
-    # A run that did not converge ends in the best state that it visited.
-    g, V = visited[1 + int(np.argmin(history[1:]))]
+    g, V = visited[-1]
     np.testing.assert_allclose(model.gain_.ravel(), g, rtol=1e-6)
     np.testing.assert_allclose(model.centers_[:, 0], V, rtol=1e-6)
     U = loop_memberships(y, g, V, m)
+    U[~inside] = 0
+    assert model.objective_ == pytest.approx(loop_objective(y, g, V, U, m, a, b, H), rel=1e-6)
     U[~inside] = 1 / 3
     np.testing.assert_allclose(model.memberships_, U, rtol=0, atol=1e-5)
-    assert model.objective_ == pytest.approx(min(history[1:]), rel=1e-6)
     assert model.score(image, mask=mask) == pytest.approx(-model.objective_, rel=1e-12)
 
 
@@ -158,48 +170,118 @@ def sparse_laplacian(shape):
     return sparse.csc_matrix(sparse.kronsum(line(shape[1]), line(shape[0])))
 
 
+def solve(modes, w, r, guess, inside):
+    return modes.on_grid(modes.solve(w, r, modes.coefficients(guess), modes.coefficients(inside.astype(float))))
+
+
 @pytest.mark.parametrize("a, b", [(10.0, 1e3), (0.0, 1e5), (30.0, 0.0), (0.1, 0.01), (1e3, 1e6)])
 def test_the_system_is_solved(a, b, monkeypatch):
     rng = np.random.default_rng(0)
     shape = (40, 31)
     w, r = rng.uniform(0.02, 1, shape), rng.normal(size=shape)
+    inside = rng.random(shape) < 0.7
     H = sparse_laplacian(shape)
     A = sparse.csc_matrix(sparse.diags(w.ravel()) + a * H + b * H @ H)
-    exact = spsolve(A, r.ravel()).reshape(shape)
+    some = inside.reshape(-1, 1).astype(float)
+    lagrange = sparse.bmat([[A, some], [some.T, None]], format="csc")
+    exact = spsolve(lagrange, np.append(r.ravel(), 0.0))[:-1].reshape(shape)
     modes = Modes(shape, a, b, np.inf)
+    monkeypatch.setattr(afcm_adaptive, "_REDUCTION", 0.0)
     for accuracy, near in ((1e-5, 1e-4), (1e-12, 1e-9)):
         monkeypatch.setattr(afcm_adaptive, "_ACCURACY", accuracy)
         for guess in (np.zeros(shape), rng.normal(size=shape), exact):
-            found = modes.solve(w, r, guess)
+            found = solve(modes, w, r, guess, inside)
             assert np.abs(found - exact).max() <= near * np.abs(exact).max()
-    assert np.linalg.norm(A @ found.ravel() - r.ravel()) <= 1e-7 * np.linalg.norm(r)
+            assert abs(found[inside].mean()) <= 1e-13 * np.abs(exact).max()
     # Without the modes that are not free: against what the right-hand side would do without a penalty.
     few = Modes(shape, a, b, 1e6 * w.mean())
-    assert np.abs(few.solve(w, r, np.zeros(shape)) - exact).max() <= 1e-5 * r.std() / w.mean()
+    found = solve(few, w, r, np.zeros(shape), inside)
+    assert np.abs(found - exact).max() <= 1e-5 * r.std() / w.mean()
 
 
-def test_the_gain_of_a_phantom_solves_its_system():
-    """At rest, another pass by a direct solver changes nothing."""
-    labels = LAYOUTS["discs"]
-    model = AFCMAdaptive(3, tol=1e-7, max_iter=500, random_state=0).fit(phantom(labels, 0.4))
-    y, g, W = phantom(labels, 0.4).ravel(), model.gain_.ravel(), model.memberships_**2
-    V = W.T @ (g * y) / (W.T @ (g * g))
-    H = sparse_laplacian(labels.shape)
-    A = sparse.diags(W @ V**2) + model.gradient_weight_ * H + model.curvature_weight_ * H @ H
-    exact = spsolve(sparse.csc_matrix(A), y * (W @ V))
-    np.testing.assert_allclose(g, exact / exact.mean(), rtol=0, atol=1e-5)
-    np.testing.assert_allclose(model.centers_[:, 0], V * exact.mean(), rtol=1e-5)
+def test_a_part_of_a_solution_lowers_the_objective():
+    """However early the conjugate gradients stop, and from whatever guess."""
+    rng = np.random.default_rng(1)
+    shape = (20, 24)
+    w, r, inside = rng.uniform(0.02, 1, shape), rng.normal(size=shape), np.ones(shape)
+    H = sparse_laplacian(shape)
+    A = sparse.csc_matrix(sparse.diags(w.ravel()) + 5 * H + 200 * H @ H)
+    modes = Modes(shape, 5.0, 200.0, np.inf)
+    d = rng.normal(size=shape)
+    d -= d.mean()
+    values = []
+    for _ in range(6):
+        values.append(d.ravel() @ (A @ d.ravel()) - 2 * np.vdot(r, d))
+        d = solve(modes, w, r, d, inside)
+    assert (np.diff(values) < 0).all()
+
+
+def check_at_rest(image, model, mask=None, m=2.0):
+    """No step of the publication lowers J at the fitted state by more than a millionth; J is that of the docstring."""
+    y, g, V, U = image.ravel(), model.gain_.ravel(), model.centers_[:, 0], model.memberships_.copy()
+    a, b = model.gradient_weight_, model.curvature_weight_
+    H = sparse.csc_matrix(minus_laplacian(image.shape))
+    inside = np.ones(len(y), bool) if mask is None else mask.ravel()
+    U[~inside] = 0
+
+    def J(g, V, U):
+        return (U**m * (y[:, None] - g[:, None] * V) ** 2).sum() + a * g @ H @ g + b * g @ H @ H @ g
+
+    assert g[inside].mean() == pytest.approx(1, rel=1e-12)
+    assert J(g, V, U) == pytest.approx(model.objective_, rel=1e-9)
+    near = loop_memberships(y, g, V, m)
+    near[~inside] = 0
+    steps = (g, best_centers(y, g, U**m), U), (best_gain(y, V, U**m, a, b, H, inside), V, U), (g, V, near)
+    falls = [1 - J(*step) / model.objective_ for step in steps]
+    assert max(falls) < 1e-6
+    assert min(falls) > -1e-9  # they are steps of descent
+    assert (np.diff(model.objective_history_) <= 1e-12 * model.objective_).all()
+
+
+@pytest.mark.parametrize("strength", [0.0, 0.4, 0.8])
+@pytest.mark.parametrize("layout", ["discs", "three stripes", "waves"])
+def test_no_step_lowers_the_objective_at_the_end(layout, strength):
+    image = phantom(LAYOUTS[layout][::4, ::4], strength)
+    model = AFCMAdaptive(3, random_state=0).fit(image)
+    assert model.converged_
+    check_at_rest(image, model)
+
+
+def test_no_step_lowers_the_objective_under_a_mask():
+    image = phantom(discs(32), 0.4)
+    mask = discs(32) > 0
+    check_at_rest(image, AFCMAdaptive(2, m=1.8, random_state=0).fit(image, mask=mask), mask, m=1.8)
+
+
+def test_the_objective_that_is_reached():
+    """With the gain divided by its mean after each step the alternation ended at 13.812."""
+    image = make_phantom((30, 40), noise=0.02, bias=0.8, random_state=0).image
+    auto = AFCMAdaptive(3, random_state=0).fit(image)
+    weights = {"gradient_weight": auto.gradient_weight_ / 0.3, "curvature_weight": auto.curvature_weight_ / 0.3}
+    stiff = AFCMAdaptive(3, random_state=0, **weights).fit(image)
+    assert stiff.objective_ == pytest.approx(13.45578, abs=1e-5)
+    for model in (auto, stiff):
+        check_at_rest(image, model)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_memberships_are_at_rest(layout):
+    image = phantom(LAYOUTS[layout], 0.4)
+    model, longer = (AFCMAdaptive(3, tol=tol, max_iter=500, random_state=0).fit(image) for tol in (1e-5, 1e-8))
+    np.testing.assert_allclose(model.memberships_, longer.memberships_, rtol=0, atol=1e-4)
 
 
 def test_few_steps_whatever_the_weights(monkeypatch):
     calls = []
+    monkeypatch.setattr(afcm_adaptive, "_REDUCTION", 0.0)
+    monkeypatch.setattr(afcm_adaptive, "_ACCURACY", 1e-5)
     inner = Modes.on_grid
     monkeypatch.setattr(Modes, "on_grid", lambda self, x: calls.append(1) or inner(self, x))
     rng = np.random.default_rng(0)
     w, r = rng.uniform(0.06, 1, (50, 50)), rng.normal(size=(50, 50))
     for strength in (1e-6, 1.0, 1e3, 1e9, 1e100):
         calls.clear()
-        Modes(w.shape, 0.1 * strength, strength, 1e6 * w.mean()).solve(w, r, np.zeros_like(w))
+        solve(Modes(w.shape, 0.1 * strength, strength, 1e6 * w.mean()), w, r, np.zeros_like(w), np.ones_like(w))
         assert len(calls) <= 30
 
 
@@ -243,19 +325,25 @@ def test_without_shading_it_is_fuzzy_c_means(layout):
     fcm = FCM(3, m=2.0, random_state=0).fit(image.reshape(-1, 1))
     order = np.argsort(fcm.centers_[:, 0])
     np.testing.assert_array_equal(model.labels_, np.argsort(order)[fcm.labels_])
-    np.testing.assert_allclose(model.centers_, fcm.centers_[order], rtol=0.02)
-    assert np.abs(model.memberships_ - fcm.memberships_[:, order]).mean() < 0.01
-    np.testing.assert_allclose(model.gain_, 1, atol=0.06)
+    # The smooth part of the noise, 3 % of the brightest class a pixel, is all that there is for the gain.
+    np.testing.assert_allclose(model.gain_, 1, atol=0.006)
+    np.testing.assert_allclose(model.centers_, fcm.centers_[order], rtol=0.003)
+    assert np.abs(model.memberships_ - fcm.memberships_[:, order]).mean() < 3e-4
+    # The gain 1 is allowed: J is at most that of fuzzy c-means.
+    assert 0.995 * fcm.objective_ < model.objective_ <= fcm.objective_
+    clean = AFCMAdaptive(3, random_state=0).fit(LEVELS[labels])
+    np.testing.assert_allclose(clean.gain_, 1, atol=1e-9)
+    np.testing.assert_allclose(clean.centers_[:, 0], LEVELS, rtol=1e-9)
 
 
 def test_strong_shading_needs_a_short_scale():
-    """A length of 40 pixels is as good as no gain. Even the true gain leaves 1 % wrong, in the dark corner."""
+    """A length of 54 pixels is as good as no gain. Even the true gain leaves 1 % wrong, in the dark corner."""
     labels = discs(inner=0.27)
     image = phantom(labels, 0.8)
-    accuracy = {L: (fit(image, bias_scale=L / 128).label_image_ == labels).mean() for L in (10, 20, 40)}
-    assert accuracy[10] > 0.985
-    assert accuracy[20] > 0.985
-    assert accuracy[40] < 0.7
+    accuracy = {L: (fit(image, bias_scale=L / 128).label_image_ == labels).mean() for L in (14, 27, 54)}
+    assert accuracy[14] > 0.985
+    assert accuracy[27] > 0.985
+    assert accuracy[54] < 0.7
 
 
 def test_strong_shading_of_other_layouts():
@@ -306,42 +394,6 @@ def test_weights_can_be_given():
     assert one.curvature_weight_ == auto.curvature_weight_
     stiff, loose = (fit(SMALL, curvature_weight=f * auto.curvature_weight_).gain_.std() for f in (100, 0.01))
     assert stiff < auto.gain_.std() < loose
-
-
-@pytest.mark.parametrize("strength", [0.4, 0.8])
-def test_each_step_lowers_the_objective(strength, monkeypatch):
-    """But for the division by the mean of the gain."""
-    solved, falls = [], []
-    update, solve = AFCMAdaptive._update, Modes.solve
-
-    def watched_solve(self, *arguments):
-        solved.append(solve(self, *arguments))
-        return solved[-1]
-
-    def watched_update(self, state, statistics, blocks):
-        def objective(V, excess):
-            D = [(picture.y - (1 + excess.ravel()) * v) ** 2 for v in V]
-            return np.vdot(statistics.weights, D) + np.dot(self._weights, roughness(excess))
-
-        picture = blocks.blocks[0]
-        new = update(self, state, statistics, blocks)
-        before = objective(state.centers, state.excess)
-        assert before == pytest.approx(statistics.objective, rel=1e-12)
-        falls.append(1 - objective(new.centers / (1 + solved[-1].mean()), solved[-1]) / before)
-        return new
-
-    monkeypatch.setattr(Modes, "solve", watched_solve)
-    monkeypatch.setattr(AFCMAdaptive, "_update", watched_update)
-    AFCMAdaptive(3, random_state=0).fit(phantom(LAYOUTS["waves"][::2, ::2], strength))
-    assert len(falls) > 5
-    assert min(falls) >= -1e-9
-
-
-def test_history_hardly_rises():
-    for layout, labels in LAYOUTS.items():
-        history = AFCMAdaptive(3, random_state=0).fit(phantom(labels, 0.4)).objective_history_
-        assert np.diff(history).max() < 1e-3 * history[-1], layout
-        assert history[-1] < history[0]
 
 
 # The parts of the result ----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_sample_image
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from soft_clustering import KFCM, SKFCM, kernels
@@ -245,7 +246,7 @@ def test_accuracy_on_a_phantom(kind, spatial, weight, expected):
 
 
 def test_the_objective_of_the_penalty_rises_little():
-    model = SKFCM(4, spatial_weight=2.0, random_state=0).fit(noisy(30))
+    model = SKFCM(4, spatial="penalty", spatial_weight=2.0, random_state=0).fit(noisy(30))
     rise = np.diff(model.objective_history_).max() / model.objective_
     assert 0 < rise < 0.02
 
@@ -369,6 +370,52 @@ def test_memory_grows_with_the_pixels(spatial):
 # Errors and degenerate images -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("n_clusters", [3, 5, 8])
+@pytest.mark.parametrize("name", ["china.jpg", "flower.jpg"])
+def test_photographs(name, n_clusters):
+    """The default fit is quick, and does not warn."""
+    image = load_sample_image(name)[::2, ::2]
+    passes = []
+
+    class Counting(SKFCM):
+        def _statistics(self, grid, state):
+            passes.append(state)
+            return super()._statistics(grid, state)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = Counting(n_clusters, random_state=0).fit(image)
+    assert model.converged_
+    assert len(passes) <= 70  # of all starts together; about 10 ms each for 5 clusters
+    assert (np.diff(model.objective_history_) <= 1e-12 * model.objective_).all()
+    longer = SKFCM(n_clusters, tol=1e-7, max_iter=2000, random_state=0).fit(image)
+    np.testing.assert_allclose(model.memberships_, longer.memberships_, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("spatial", VARIANTS)
+def test_a_start_that_comes_to_the_centres_of_a_better_one_joins_it(spatial, capsys):
+    SKFCM(4, spatial=spatial, spatial_weight=1.0, n_init=4, random_state=0, verbose=1).fit(noisy(20))
+    assert "joined the best start" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("spatial", VARIANTS)
+def test_the_weight_follows_the_term(spatial):
+    image = noisy(20)[::2, ::2]
+    model = SKFCM(4, spatial=spatial, random_state=0).fit(image)
+    assert model.spatial_weight_ == {"mean": 4.0, "median": 4.0}.get(spatial, 1.0)
+    given = SKFCM(4, spatial=spatial, spatial_weight=model.spatial_weight_, random_state=0).fit(image)
+    np.testing.assert_array_equal(given.memberships_, model.memberships_)
+
+
+@pytest.mark.parametrize("spatial", VARIANTS)
+def test_prediction_uses_what_was_fitted(spatial):
+    image = noisy(20)[::2, ::2]
+    model = SKFCM(4, spatial=spatial, spatial_weight=0.5, random_state=0).fit(image)
+    other = {"penalty": "mean", "mean": "median"}.get(spatial, "penalty")
+    model.set_params(spatial=other, spatial_weight=7.0, window=9, m=3.0, gamma=1e-9, tol=1.0, max_iter=1)
+    np.testing.assert_array_equal(model.predict_memberships(image), model.memberships_)
+
+
 def test_a_shape_as_y_is_refused():
     with pytest.raises(TypeError, match=r"image_shape=\(4, 7\)"):
         SKFCM(3).fit(COLOUR.reshape(-1, 2), (4, 7))
@@ -465,7 +512,7 @@ def test_an_even_image(value, spatial):
 
 def test_memberships_that_do_not_come_to_rest():
     image = np.random.default_rng(0).uniform(size=(30, 30))
-    model = SKFCM(3, tol=1e-14, max_iter=4, random_state=0)
+    model = SKFCM(3, spatial="penalty", tol=1e-14, max_iter=4, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"did not come to rest in max_iter=4 passes .* smaller spatial_weight"):
         model.fit(image)
     with pytest.warns(ConvergenceWarning, match="did not come to rest"):

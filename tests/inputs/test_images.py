@@ -134,6 +134,12 @@ def test_scalar_images(X):
         (np.zeros(12), None, r"X must be an image of shape .* a number per pixel. Got an array of shape \(12,\)"),
         (np.zeros((1, 2, 3, 4)), None, r"Got an array of shape \(1, 2, 3, 4\)"),
         (np.where(GREY == 5, np.nan, GREY), None, "Input X contains NaN"),
+        (
+            np.zeros((214, 320, 3)),
+            None,
+            r"\(214, 320, 3\) is that of a colour image\. Pass a grey .*, as X\.mean",
+        ),
+        (np.zeros((5, 6, 4), np.uint8), None, r"if X is a volume, pass np\.moveaxis\(X, 2, 0\)"),
         (GREY, GREY, "mask must be a boolean array .* Got an array of dtype float64"),
         (GREY, np.ones(12, bool), r"mask must be .* shape of X, \(3, 4\). Got .* shape \(12,\)"),
         (GREY, True, r"mask must be .* shape of X, \(3, 4\). Got .* shape \(\)"),
@@ -141,5 +147,9 @@ def test_scalar_images(X):
     ],
 )
 def test_bad_scalar_images(X, mask, message):
+    """And what the message advises is taken."""
     with pytest.raises(ValueError, match=message):
         validate_scalar_image(BaseEstimator(), X, mask=mask, reset=True)
+    if X.ndim == 3:
+        for remedy in (X.mean(axis=2), np.moveaxis(X, 2, 0)):
+            assert validate_scalar_image(BaseEstimator(), remedy, reset=True).values.shape == remedy.shape

@@ -28,6 +28,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..base import ImageResults
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from ..inputs.colors import is_color_image, lab_to_rgb, pixels, rgb_to_lab, validate_rgb
@@ -120,7 +121,7 @@ def ball_rule(d: Array, radius: float, m: float) -> tuple[Array, Array, Array]:
     return U, q, low * low * shrink
 
 
-class FCC(AlternatingClusterer):
+class FCC(ImageResults, AlternatingClusterer):
     """Fuzzy colour clustering: clusters of colours, or of any features, whose prototypes are balls.
 
     Colours that are too near to be told apart should not differ in membership: what is inside the ball of a prototype
@@ -220,7 +221,6 @@ class FCC(AlternatingClusterer):
     [[31, 31, 201], [200, 30, 30]]
     """
 
-    _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "membership_image_", "label_image_")
     _may_cycle: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
@@ -397,8 +397,6 @@ class FCC(AlternatingClusterer):
         super()._finish(run, blocks, X)
         if X.shape is not None:
             self.image_shape_ = X.shape
-            self.membership_image_ = self.memberships_.reshape(*X.shape, -1)
-            self.label_image_ = self.labels_.reshape(X.shape)
 
     def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)

@@ -5,21 +5,24 @@ value of pixel p and D_r the difference of neighbours along axis r, minimise
 
     J = sum_p sum_k u_pk^m (y_p - g_p v_k)^2 + a sum_p sum_r (D_r g)_p^2 + b sum_p sum_rs (D_r D_s g)_p^2
 
-over memberships with sum_k u_pk = 1, centres v and the gain, by alternating
+over memberships with sum_k u_pk = 1, centres v and the gain with mean 1, by alternating
 
 * u: the memberships of fuzzy c-means, with (y_p - g_p v_k)^2 for the distances;
 * v_k = sum_p u_pk^m g_p y_p / sum_p u_pk^m g_p^2;
-* g: solve [diag(w) + a H + b H^2] g = z, w_p = sum_k u_pk^m v_k^2, z_p = y_p sum_k u_pk^m v_k, where H is minus the
-  Laplacian of the grid with reflecting borders; then divide g by its mean and multiply v by it. This changes no product
-  g_p v_k; without it the penalties would drive g to 0 and v to infinity.
+* g: minimise g^T [diag(w) + a H + b H^2] g - 2 z^T g among the gains of mean 1, where w_p = sum_k u_pk^m v_k^2,
+  z_p = y_p sum_k u_pk^m v_k, and H is minus the Laplacian of the grid with reflecting borders.
 
-Solved for is d = g - 1, which the penalties do not tell from g. The cosine transform C diagonalises H, to eigenvalues
-h. With P = mean(w) + a h + b h^2, what the system is for an even w, the conjugate gradients work on x = P^(1/2) C d:
+Without the constraint the penalties would drive g to 0 and v to infinity. The constraint is part of the gain's step,
+so that no step raises J: to divide the gain by its mean afterwards would not be a step of descent.
+
+Solved for is d = g - 1, which the penalties do not tell from g; it has mean 0. The cosine transform C diagonalises H,
+to eigenvalues h. With P = mean(w) + a h + b h^2, what the system is for an even w, the conjugate gradients work on
+x = P^(1/2) C d:
 
     [1 + P^(-1/2) C diag(w - mean(w)) C^T P^(-1/2)] x = P^(-1/2) C (z - w),
 
-whose condition is at most that of diag(w), whatever the weights. The gain is smooth: the few modes that the penalties
-leave free are enough.
+projected to the plane of those x whose d has mean 0. Its condition is at most that of diag(w), whatever the weights.
+The gain is smooth: the few modes that the penalties leave free are enough.
 
 References
 ----------
@@ -44,7 +47,7 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import Modality
+from ..base import ImageResults, Modality
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from ..fuzzy.fcm import FCM, resolve_fuzzifier
@@ -54,7 +57,9 @@ from .skfcm import change_of, memberships_at
 
 _BINS = 256  # of the histogram that the starting centres come from
 _LEAST_GAIN = 1e-3
-_ACCURACY, _MOST_STEPS = 1e-5, 200  # of the conjugate gradients: residual as a part of the right-hand side
+# The conjugate gradients stop at this part of the residual that they began with, or of the right-hand side. Each of
+# their steps lowers J, and they begin with the gain of before: at the end of the fit the system is solved.
+_REDUCTION, _ACCURACY, _MOST_STEPS = 0.1, 1e-7, 200
 _FREE = 1e6  # a mode that costs more than this times mean(w) would change the gain by less than a millionth
 _LARGEST = 1e100  # beyond this a weight or a length leaves no mode free but the constant one
 
@@ -67,6 +72,7 @@ class Picture(Block):
         self.shape = image.values.shape
         self.inside = slice(None) if image.mask is None else image.mask.ravel()
         self.outside = None if image.mask is None else ~image.mask.ravel()
+        self.taking_part = np.ones(self.shape) if image.mask is None else image.mask.astype(np.float64)
         self.y = frame.from_input(self.X)[:, 0]
 
 
@@ -75,7 +81,8 @@ class State(NamedTuple):
 
     centers: Array  # (K,)
     excess: Array  # the gain minus 1, on the grid
-    clipped: bool = False  # whether the gain would have been below the least one somewhere
+    coefficients: Array  # of the modes in it
+    clipped: bool = False  # whether the gain would have fallen below the least one somewhere
     memberships: Array | None = None  # (K, n)
 
 
@@ -113,19 +120,27 @@ class Modes:
             coefficients = idct(coefficients, n=size, axis=axis, norm="ortho")
         return coefficients
 
-    def solve(self, w: Array, r: Array, start: Array) -> Array:
-        """Solve [diag(w) + a H + b H^2] d = r among the modes; the guess ``start`` saves steps."""
+    def solve(self, w: Array, r: Array, start: Array, inside: Array) -> Array:
+        """Minimise d^T [diag(w) + a H + b H^2] d - 2 r^T d over the modes with inside^T d = 0.
+
+        The guess ``start``, ``inside`` and what is returned are coefficients.
+        """
         mean = w.mean()
         uneven, root = w - mean, np.sqrt(mean + self.penalty)
+        normal = inside / root
+        normal /= np.linalg.norm(normal)
+
+        def within(x: Array) -> Array:
+            return x - np.vdot(normal, x) * normal
 
         def apply(x: Array) -> Array:
-            return x + self.coefficients(uneven * self.on_grid(x / root)) / root
+            return within(x + self.coefficients(uneven * self.on_grid(x / root)) / root)
 
-        x = self.coefficients(start) * root
+        x = within(start * root)
         goal = self.coefficients(r) / root
-        residual = goal - apply(x)
+        residual = within(goal) - apply(x)
         direction, square = residual, float(np.vdot(residual, residual))
-        enough = _ACCURACY**2 * float(np.vdot(goal, goal))
+        enough = max(_ACCURACY**2 * float(np.vdot(goal, goal)), _REDUCTION**2 * square)
         for _ in range(_MOST_STEPS):
             if square <= enough:
                 break
@@ -135,7 +150,7 @@ class Modes:
             residual = residual - length * image
             before, square = square, float(np.vdot(residual, residual))
             direction = residual + (square / before) * direction
-        return self.on_grid(x / root)
+        return x / root
 
 
 def roughness(plane: Array) -> tuple[float, float]:
@@ -165,7 +180,7 @@ def membership_change(old: State, new: State, history: list[float], blocks: Bloc
     return change_of(old.memberships, new.memberships)
 
 
-class AFCMAdaptive(AlternatingClusterer):
+class AFCMAdaptive(ImageResults, AlternatingClusterer):
     """Adaptive fuzzy c-means for images of uneven brightness: segments them and estimates the shading.
 
     Fuzzy c-means of the pixel values, where a smooth gain field multiplies the centres. For a grey image or volume that
@@ -179,16 +194,16 @@ class AFCMAdaptive(AlternatingClusterer):
         Fuzzifier, > 1.
     gradient_weight : float or 'auto', default='auto'
         Weight a >= 0 of the squared first differences of the gain, in squared units of the image. ``'auto'``:
-        0.1 w L^2, with L from ``bias_scale`` and w the mean over the pixels of sum_k u^m v_k^2 at the start.
+        0.03 w L^2, with L from ``bias_scale`` and w the mean over the pixels of sum_k u^m v_k^2 at the start.
     curvature_weight : float or 'auto', default='auto'
-        Weight b >= 0 of its squared second differences. ``'auto'``: w L^4. With large weights this is :class:`FCM`. At
-        least one of the two weights is positive.
+        Weight b >= 0 of its squared second differences. ``'auto'``: 0.3 w L^4. With large weights this is
+        :class:`FCM`. At least one of the two weights is positive.
     bias_scale : float, default=0.15
         For ``'auto'``: the length L over which the gain may vary, as a part of the longest side of the image. Smaller
         values follow stronger shading, and take more of what is in the image for shading.
     max_iter : int, default=100
         Passes over the image.
-    tol : float, default=1e-3
+    tol : float, default=1e-5
         Converged when no membership changes by more than this.
     random_state : int, RandomState or None, default=None
         Seed of the starting centres.
@@ -232,18 +247,18 @@ class AFCMAdaptive(AlternatingClusterer):
     Notes
     -----
     Follows [1]_ and, for volumes, [2]_. Their multigrid solver is replaced by conjugate gradients preconditioned by the
-    cosine transform: the same system, the same gain. Ours are the automatic weights, the division by the mean, and that
-    the squared second differences are those of the Laplacian with reflecting borders, which is the same but at the
-    border.
+    cosine transform. Ours are the automatic weights, that the mean of the gain is held at 1, and that the squared
+    second differences are those of the Laplacian with reflecting borders, which is the same but at the border. The
+    passes are accelerated by Anderson's method, where this lowers the objective.
 
     The start is the gain 1 and the centres of fuzzy c-means on a histogram of the values. A pass costs O(n K) and about
-    twenty cosine transforms of the n pixels, O(n log n); memory is a few (n, K) arrays.
+    ten cosine transforms of the n pixels, O(n log n); memory is a few (n, K) arrays.
 
-    Each step lowers the objective, but for the division by the mean, which may raise the penalties a little. The fit
-    ends in a local minimum, and which one is decided by the start: with shading so strong that fuzzy c-means on the
-    image is mostly wrong, try a smaller ``bias_scale``. Where the gain would fall below 0.001 it is kept there, with
-    a warning. Noise is not smoothed. Pixels near 0 say nothing of the gain, which is that of their neighbourhood then.
-    Regions larger than L are taken for shading in part, and at the border the gain is flatter than it should be.
+    No step raises the objective. The fit ends in a local minimum, and which one is decided by the start: with shading
+    so strong that fuzzy c-means on the image is mostly wrong, try a smaller ``bias_scale``. A step of the gain ends
+    where it would fall below 0.001, with a warning if this is so in the last one. Noise is not smoothed. Pixels near 0
+    say nothing of the gain, which is that of their neighbourhood then. Regions larger than L are taken for shading in
+    part, and at the border the gain is flatter than it should be.
 
     New images must have the shape of the fitted one: they are divided by its gain.
 
@@ -268,10 +283,7 @@ class AFCMAdaptive(AlternatingClusterer):
     """
 
     modality: ClassVar[Modality] = "image"
-    _row_results: ClassVar[tuple[str, ...]] = (
-        *("memberships_", "labels_", "membership_image_", "label_image_"),
-        *("gain_", "corrected_image_"),
-    )
+    _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "gain_", "corrected_image_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: PARAMETERS[name] for name in ("n_clusters", "max_iter", "tol", "random_state", "verbose")},
         "m": [Interval(Real, 1, None, closed="neither")],
@@ -279,6 +291,7 @@ class AFCMAdaptive(AlternatingClusterer):
         "curvature_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "bias_scale": [Interval(Real, 0, None, closed="neither")],
     }
+    accelerate: ClassVar[bool] = True
     _residual = staticmethod(membership_change)
 
     def __init__(
@@ -290,7 +303,7 @@ class AFCMAdaptive(AlternatingClusterer):
         curvature_weight: float | str = "auto",
         bias_scale: float = 0.15,
         max_iter: int = 100,
-        tol: float = 1e-3,
+        tol: float = 1e-5,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -391,10 +404,6 @@ class AFCMAdaptive(AlternatingClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    @property
-    def _monotone(self) -> bool:
-        return False  # the division by the mean of the gain may raise the penalties
-
     def _n_starts(self) -> int:
         return 1
 
@@ -415,10 +424,10 @@ class AFCMAdaptive(AlternatingClusterer):
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> State:
         picture: Any = blocks.blocks[0]
-        state = State(self._first_centers(picture.y[picture.inside], rng), np.zeros(picture.shape))
+        state = State(self._first_centers(picture.y[picture.inside], rng), np.zeros(picture.shape), np.empty(0))
         _, W, _ = self._segment(picture, state)
         self._settle_weights(picture, float((W.T @ state.centers**2)[picture.inside].mean()))
-        return state
+        return state._replace(coefficients=np.zeros_like(self._modes.penalty))
 
     def _first_centers(self, y: Array, rng: np.random.RandomState) -> Array:
         """Centres of fuzzy c-means."""
@@ -433,9 +442,10 @@ class AFCMAdaptive(AlternatingClusterer):
     def _settle_weights(self, picture: Picture, w: float) -> None:
         unit = float(picture.frame.scale)
         length = min(self.bias_scale * max(picture.shape), _LARGEST**0.2)
-        a = self._settle("gradient_weight", 0.1 * w * length**2, unit)
-        b = self._settle("curvature_weight", w * length**4, unit)
+        a = self._settle("gradient_weight", 0.03 * w * length**2, unit)
+        b = self._settle("curvature_weight", 0.3 * w * length**4, unit)
         self._weights, self._modes = (a, b), Modes(picture.shape, a, b, _FREE * w)
+        self._inside = self._modes.coefficients(picture.taking_part)
 
     def _settle(self, name: str, auto: float, unit: float) -> float:
         """A weight in the coordinates of the frame; the one in input units becomes an attribute."""
@@ -466,15 +476,32 @@ class AFCMAdaptive(AlternatingClusterer):
         V = np.where(mass >= EMPTY, W @ (g * y) / np.maximum(mass, EMPTY), state.centers)
         w = W.T @ V**2
         if not w.any():  # centres of 0 say nothing of the gain
-            return State(V, state.excess, False, statistics.memberships)
+            return State(V, state.excess, state.coefficients, False, statistics.memberships)
         r = np.zeros_like(w)
         for share, v in zip(W, V, strict=True):
             r += share * (v * (y - v))
-        d = self._modes.solve(w.reshape(picture.shape), r.reshape(picture.shape), state.excess)
-        clipped = bool(d.min() < _LEAST_GAIN - 1)
-        d = np.maximum(d, _LEAST_GAIN - 1)
-        level = d.ravel()[picture.inside].mean()
-        return State(V * (1 + level), (d - level) / (1 + level), clipped, statistics.memberships)
+        w, r = w.reshape(picture.shape), r.reshape(picture.shape)
+        coefficients = self._modes.solve(w, r, state.coefficients, self._inside)
+        step = self._modes.on_grid(coefficients) - state.excess
+        # J falls all the way to the solution: where the gain would not be positive, a part of the step lowers it, too.
+        room = state.excess - (_LEAST_GAIN - 1)
+        short = -step > room
+        length = max(0.0, float((room[short] / -step[short]).min())) if short.any() else 1.0
+        coefficients = state.coefficients + length * (coefficients - state.coefficients)
+        return State(V, state.excess + length * step, coefficients, length < 1, statistics.memberships)
+
+    def _to_vector(self, state: State) -> Array:
+        # The lengths are comparable: a centre counts for all pixels.
+        size = math.sqrt(state.excess.size)
+        return np.concatenate([size * state.centers, state.coefficients.ravel()])
+
+    def _from_vector(self, vector: Array, like: State) -> State:
+        K, size = len(like.centers), math.sqrt(like.excess.size)
+        coefficients = vector[K:].reshape(like.coefficients.shape)
+        excess = self._modes.on_grid(coefficients)
+        if excess.min() <= _LEAST_GAIN - 1:  # an extrapolated gain may be negative: go on from the plain image
+            return like
+        return like._replace(centers=vector[:K] / size, excess=excess, coefficients=coefficients)
 
     # What is kept ---------------------------------------------------------------------------------------------------
 
@@ -489,8 +516,6 @@ class AFCMAdaptive(AlternatingClusterer):
         picture: Any = blocks.blocks[0]
         self.image_shape_ = picture.shape
         self._set_memberships(np.ascontiguousarray(statistics.memberships.T, dtype=blocks.dtype))
-        self.membership_image_ = self.memberships_.reshape(*self.image_shape_, -1)
-        self.label_image_ = self.labels_.reshape(self.image_shape_)
         self.centers_ = blocks.frame.to_input(state.centers[:, None]).astype(blocks.dtype)
         self.gain_ = (1 + state.excess).astype(blocks.dtype)
         with np.errstate(over="ignore"):  # the largest floats under a gain below 1

@@ -124,6 +124,11 @@ def validate_scalar_image(estimator: BaseEstimator, X: Any, *, mask: Any = None,
             "X must be an image of shape (height, width) or (depth, height, width), a number per pixel. Got an array "
             f"of shape {X.shape} instead."
         )
+    if X.ndim == 3 and X.shape[2] in (3, 4) and min(X.shape[:2]) > 4:
+        raise ValueError(
+            f"X must have a number per pixel, but its shape {X.shape} is that of a colour image. Pass a grey image, as "
+            "X.mean(axis=2); if X is a volume, pass np.moveaxis(X, 2, 0)."
+        )
     if reset:
         estimator.n_features_in_ = 1
     elif X.shape != estimator.image_shape_:

@@ -102,7 +102,8 @@ class KFCM(AlternatingClusterer):
     other are not found. Far points that lie close together are a cluster like any other. A centre beyond the reach of
     the kernel from all samples moves to the sample of largest objective, which cannot increase J.
 
-    The model is that of [1]_ from knowledge of the publication, whose text was not at hand.
+    The kernel distance, the memberships and the centres agree with two independent programs after [1]_, whose text was
+    not at hand.
 
     References
     ----------

@@ -180,7 +180,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Zhang, Chen (2004)",
         "round clusters among far outliers; not for rings or other clusters that are not convex",
-        "kernel distance, memberships and centres agree with two independent programs after the publication; its text "
+        "kernel distance, memberships and centres agree with public programs written after the publication; its text "
         "was not at hand, and the rules for the kernel width and the fuzzifier are ours",
     ),
     Row(
@@ -246,7 +246,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Zhang, Chen (2004); Chen, Zhang (2004)",
         "noisy grey or colour images; not where one region is much larger than the others",
-        "the penalty agrees with two independent programs after its publication, the other three terms are known from "
+        "the penalty agrees with public programs written after its publication, the other three terms are known from "
         "an abstract, with centres that we derived from the objective; borders and default weight are ours",
     ),
     Row(

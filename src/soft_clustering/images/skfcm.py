@@ -234,7 +234,7 @@ class SKFCM(ImageResults, AlternatingClusterer):
     memberships of kernel fuzzy c-means come to when they are updated until they change by at most ``tol``. Under
     ``'penalty'`` the objective may rise while iterating.
 
-    The texts of [1]_ and [2]_ were not at hand. The updates of ``'penalty'`` agree with two independent programs after
+    The texts of [1]_ and [2]_ were not at hand. The updates of ``'penalty'`` agree with public programs written after
     [1]_. The other terms are those that the abstract of [2]_ describes; their centres are derived from the objective.
     That windows end at the border, that those of the filters hold the pixel itself, and the defaults are ours.
 

@@ -102,7 +102,7 @@ class KFCM(AlternatingClusterer):
     other are not found. Far points that lie close together are a cluster like any other. A centre beyond the reach of
     the kernel from all samples moves to the sample of largest objective, which cannot increase J.
 
-    The kernel distance, the memberships and the centres agree with two independent programs after [1]_, whose text was
+    The kernel distance, the memberships and the centres agree with public programs written after [1]_, whose text was
     not at hand.
 
     References

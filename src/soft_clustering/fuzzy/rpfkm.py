@@ -32,7 +32,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse, new_centers, objective_change
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse, new_centers, state_shift
 from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.simplex import project_rows
@@ -58,6 +58,16 @@ class Projected(NamedTuple):
     def prototypes(self) -> Array:
         """The projected centres (K, q)."""
         return self.centers @ self.components.T
+
+    def drift(self, old: Projected, unit: float) -> float:
+        """Movement of the prototypes, or turn of the projection, whichever is larger.
+
+        Across the projection the centres mean nothing: they go where the few rows nearest to a prototype are. The turn
+        is the root of the summed squared sines of the angles to the old projection.
+        """
+        W, before = self.components, old.components
+        shift = float(np.linalg.norm((self.centers - old.centers) @ W.T)) / unit
+        return max(shift, float(np.linalg.norm(W - (W @ before.T) @ before)))
 
 
 class ProjectedStatistics(NamedTuple):
@@ -207,10 +217,11 @@ class RPFKM(AlternatingClusterer):
         At most 20 % are left out. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
     n_init : int, default=3
         Starts; the one of smallest objective is kept.
-    max_iter : int, default=100
+    max_iter : int, default=300
         Passes over the data per start.
     tol : float, default=1e-5
-        Converged when the objective changes by at most this part of itself.
+        Converged when the prototypes move by at most ``tol`` times the root mean variance of the features, and the
+        projection turns by at most this angle.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     verbose : int, default=0
@@ -277,7 +288,8 @@ class RPFKM(AlternatingClusterer):
     True
     """
 
-    _residual = staticmethod(objective_change)
+    accelerate = True  # no parameter here
+    _residual = staticmethod(state_shift)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "n_components": [None, Interval(Integral, 1, None, closed="left")],
         "fuzziness_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -294,7 +306,7 @@ class RPFKM(AlternatingClusterer):
         reconstruction_weight: float = 10.0,
         init: Any = "k-means++",
         n_init: int = 3,
-        max_iter: int = 100,
+        max_iter: int = 300,
         tol: float = 1e-5,
         random_state: Any = None,
         verbose: int = 0,
@@ -429,6 +441,12 @@ class RPFKM(AlternatingClusterer):
 
     def _place(self, state: Projected) -> Array:
         return state.centers
+
+    def _to_vector(self, state: Projected) -> Array:
+        return np.ravel(state.centers)  # the components follow from them soon, and mixed ones are not orthonormal
+
+    def _from_vector(self, vector: Array, like: Projected) -> Projected:
+        return like._replace(centers=vector.reshape(like.centers.shape))
 
     def _store(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> None:
         assert self._terms is not None

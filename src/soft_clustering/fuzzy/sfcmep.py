@@ -156,8 +156,8 @@ class SFCMEP(AFCMSimple):
     max_iter : int, default=300
         Passes over the data per start.
     tol : float, default=1e-6
-        Converged when the objective changes by at most this part of itself, measured in units in which the features
-        have a mean variance of about 1.
+        Converged when the centres move by at most ``tol`` times the root mean variance of the features, and the
+        entropy weight changes by at most this part of itself.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     verbose : int, default=0

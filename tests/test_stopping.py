@@ -1,4 +1,4 @@
-"""A fit ends where it should: going on changes nothing that matters, and the unit of the data changes nothing at all."""
+"""Where a fit ends: further passes do not change the memberships, nor does the unit of the data."""
 
 from copy import copy
 from functools import cache
@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blob
 from sklearn.preprocessing import StandardScaler
 
 import soft_clustering
-from soft_clustering import AFCM, GMM, SFCMEP, SKFCM
+from soft_clustering import AFCM, SFCMEP, SKFCM
 from soft_clustering._registry import REGISTRY
 from soft_clustering.datasets import make_phantom
 from soft_clustering.engine.alternating import AlternatingClusterer

@@ -78,7 +78,7 @@ def center_shift(old: Array, new: Array, history: list[float], blocks: Blocks) -
 
 
 def state_shift(old: State, new: State, history: list[float], blocks: Blocks) -> float:
-    """``new.drift(old, unit)`` of a state with several parts: the largest movement of one, lengths in units of spread."""
+    """Movement of a state of several parts: ``new.drift(old, unit)``, the unit the root mean variance of the features."""
     return float(new.drift(old, math.sqrt(blocks.mean_variance) or 1.0))
 
 

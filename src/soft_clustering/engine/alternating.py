@@ -78,7 +78,7 @@ def center_shift(old: Array, new: Array, history: list[float], blocks: Blocks) -
 
 
 def state_shift(old: State, new: State, history: list[float], blocks: Blocks) -> float:
-    """Movement of a state of several parts: ``new.drift(old, unit)``, the unit the root mean variance of the features."""
+    """``new.drift(old, unit)``: the movement of a state of several parts, lengths in root mean variances."""
     return float(new.drift(old, math.sqrt(blocks.mean_variance) or 1.0))
 
 

@@ -260,8 +260,9 @@ class RPFKM(AlternatingClusterer):
 
     Notes
     -----
-    Follows [1]_. The squares of the memberships, the automatic weights and the seeding are ours: the publication's own
-    were not at hand.
+    Follows the abstract of [1]_: memberships in a projection, distances that are not squared, the term for what the
+    projection loses, and reweighting. The squares of the memberships, the automatic weights and the seeding are ours:
+    the publication's own were not at hand.
 
     A pass costs O(n d (K + q) + n d^2 + d^3) time, without the last two terms where q is the number of features; d
     is the number of samples where that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). The neighbours

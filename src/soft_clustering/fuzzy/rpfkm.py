@@ -77,6 +77,7 @@ class ProjectedStatistics(NamedTuple):
     moment: Array  # (d, d) sum_ik s_ik x_i x_i'; (0, 0) where all directions are kept
     mass: Array  # (K,) summed memberships of the rows that are on the prototype
     sum: Array  # (K, d) weighted sum of these rows
+    square: Array  # (d, d) weighted sum of their outer products, over all prototypes; (0, 0) as above
 
     @property
     def objective(self) -> float:
@@ -90,6 +91,7 @@ class ProjectedStatistics(NamedTuple):
             self.moment + other.moment,
             self.mass + other.mass,
             self.sum + other.sum,
+            self.square + other.square,
         )
 
 
@@ -141,11 +143,12 @@ def leading_directions(A: Array, q: int) -> Array:
     return W * np.sign(np.take_along_axis(W, largest, axis=1)) + 0.0
 
 
-def released(statistics: ProjectedStatistics, state: Projected) -> ProjectedStatistics:
+def released(statistics: ProjectedStatistics, state: Projected, least: float) -> ProjectedStatistics:
     """The statistics with weights for the rows on a prototype, whose s_ik = u_ik / 0 would hold it there for ever.
 
     A prototype stays on rows of summed membership ``mass`` only if the pull of all others, sum_i u_ik e_ik with unit
     vectors e_ik, is not longer than that; else it goes the part 1 - mass / pull of the way to their weighted mean.
+    Different rows may lie on one prototype; the projection must not tear them apart, as if they were ``least`` from it.
 
     References
     ----------
@@ -156,7 +159,10 @@ def released(statistics: ProjectedStatistics, state: Projected) -> ProjectedStat
     held = weight * mass / np.maximum(pull - mass, _NEAR * np.maximum(mass, EMPTY))
     held[weight < EMPTY] = mass[weight < EMPTY]  # nothing pulls
     rows = statistics.sum / np.maximum(mass, EMPTY)[:, None]
-    moment = statistics.moment + (rows.T * held) @ rows if len(statistics.moment) else statistics.moment
+    moment = statistics.moment
+    if len(moment):
+        apart = statistics.square - (rows.T * mass) @ rows
+        moment = moment + (rows.T * held) @ rows + apart / (2 * least)
     centers = statistics.centers._replace(weight=weight + held, total=total + held[:, None] * rows)
     return statistics._replace(centers=centers, moment=moment)
 
@@ -390,7 +396,7 @@ class RPFKM(AlternatingClusterer):
         (K, d), W, C = state.centers.shape, state.components, state.prototypes
         reduced = len(W) < d
         weight, total, mass, near = np.zeros(K), np.zeros((K, d)), np.zeros(K), np.zeros((K, d))
-        moment = np.zeros((d, d) if reduced else (0, 0))
+        moment, square = np.zeros((2, d, d) if reduced else (2, 0, 0))
         objective, worst, at = 0.0, -1.0, 0
         for lo, Z, w in block.pieces(K):
             Y = Z @ W.T
@@ -407,6 +413,9 @@ class RPFKM(AlternatingClusterer):
             if on.any():
                 mass += U.sum(axis=0, where=on)
                 near += (U * on).T @ Z
+                if reduced:
+                    held = Z * np.sqrt((U * on).sum(axis=1))[:, None]
+                    square += held.T @ held
             if reduced:
                 lost = Z - Y @ W
                 cost += beta * np.einsum("ij,ij->i", lost, lost)
@@ -415,12 +424,12 @@ class RPFKM(AlternatingClusterer):
             objective += float(w @ cost)
         worst_row = block.take([at])[0] if (weight + mass).min() < EMPTY else None
         centers = CenterStatistics(weight, total, objective, worst, worst_row)
-        return ProjectedStatistics(centers, moment, mass, near)
+        return ProjectedStatistics(centers, moment, mass, near, square)
 
     def _update(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> Projected:
         assert self._terms is not None
         if statistics.mass.any():
-            statistics = released(statistics, state)
+            statistics = released(statistics, state, self._terms.least_distance)
         V, W = new_centers(state.centers, statistics.centers), state.components
         if len(statistics.moment):
             weight, total = statistics.centers.weight, statistics.centers.total

@@ -73,7 +73,7 @@ def movement(model, monkeypatch, *data, passes=50):
 @pytest.mark.parametrize("data", SETS)
 @pytest.mark.parametrize("name", [name for name in ENGINE if name not in BY_LIKELIHOOD])
 def test_plain_passes_after_the_fit_change_no_membership(name, data, monkeypatch):
-    """The largest of all is 6e-4 (KFCM, breast cancer); FCM's are below 1e-5."""
+    """The largest of all is 9e-4 (MBMM, breast cancer); FCM's are below 1e-5."""
     model = build(name)
     assert movement(model, monkeypatch, SETS[data]) < 1e-3
     assert model.converged_
@@ -86,7 +86,7 @@ def test_likelihood_tolerance_reaches_the_same_accuracy(name, data, monkeypatch)
 
 
 def test_labels_do_not_end_the_fit_early(monkeypatch):
-    assert movement(SFCMEP(), monkeypatch, IRIS, PARTIAL) < 1e-4
+    assert movement(SFCMEP(), monkeypatch, IRIS, PARTIAL) < 1e-5
 
 
 @pytest.mark.parametrize("data", SETS)

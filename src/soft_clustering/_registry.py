@@ -89,6 +89,8 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Chen, Yu, Nie, Li (2024)",
         "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
+        "Only the abstract was at hand: it names the case without the graph, a simplified Gaussian mixture; the "
+        "constants of the objective and of the entropy weight are ours.",
     ),
     Row(
         "CAFHFCM",
@@ -98,6 +100,8 @@ REGISTRY: tuple[Row, ...] = (
         "Lin, Chen (2020)",
         "round clusters, one that does not depend on the start, or an unknown number of separate ones; not for overlap "
         "with the number unknown",
+        "Only the abstract was at hand: fuzzy c-means with a fusion penalty on many first centroids and one "
+        "hyper-parameter; the form of the penalty, the path, the solver and the choice of the number are ours.",
     ),
     Row(
         "CAFCM",
@@ -114,6 +118,8 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Hong et al. (2025)",
         "round clusters, labels or prior memberships of a few samples; not where only the classes of the rest matter",
+        "Only the abstract and introduction were at hand: an entropy between memberships and priors, for samples that "
+        "have one, is added to fuzzy c-means; its form, the learnt entropy weight and the weight of labels are ours.",
     ),
     Row(
         "FCC",
@@ -132,6 +138,8 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Zhao et al. (2022)",
         "round clusters among outliers or in many redundant features; not for elongated clusters or very large n and d",
+        "Only the abstract was at hand: memberships learnt in a projection, unsquared distances, a reconstruction term "
+        "and reweighting; the squares of the memberships, the automatic weights and the seeding are ours.",
     ),
     Row(
         "GMM",

@@ -26,6 +26,7 @@ from soft_clustering.engine.alternating import (
     new_centers,
     objective_change,
     same_centers,
+    state_shift,
 )
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.kernels import CenterStatistics
@@ -240,10 +241,12 @@ def test_vectors_of_states():
 # Joining a better run -------------------------------------------------------------------------------------------------
 
 
-def test_run_joins_a_better_one():
+@pytest.mark.parametrize("constant", [100.0, 0.0, -1e-5])
+def test_run_joins_a_better_one(constant):
+    """Whatever constant the objective has."""
     options = {"_residual": center_shift, "_to_vector": np.ravel}
-    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 100, **options).run([[1.0, 1.0]])
-    model = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + 100, **options)
+    rival = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + constant, **options).run([[1.0, 1.0]])
+    model = Map(lambda V: 0.5 * V, lambda V: float((V * V).sum()) + constant, **options)
     run = model.run([[8.0, 8.0]], rival)
     assert run.joined
     assert not run.converged
@@ -280,6 +283,18 @@ def test_center_shift_is_in_units_of_the_spread():
     old, new = np.zeros((2, 2)), np.array([[3.0, 0.0], [0.0, 4.0]])
     assert center_shift(old, new, [], SimpleNamespace(mean_variance=4.0)) == pytest.approx(2.5)
     assert center_shift(old, new, [], SimpleNamespace(mean_variance=0.0)) == pytest.approx(5.0)
+
+
+def test_state_shift_asks_the_state():
+    class State(NamedTuple):
+        place: float
+
+        def drift(self, old, unit):
+            return (self.place - old.place) / unit
+
+    for variance, expected in ((4.0, 2.5), (0.0, 5.0)):
+        shift = state_shift(State(1.0), State(6.0), [], SimpleNamespace(mean_variance=variance))
+        assert shift == pytest.approx(expected)
 
 
 def test_likelihood_change():

@@ -81,7 +81,7 @@ def test_fused_centers_are_the_minimum(seed, share):
     B = np.repeat(rng.normal(size=(4, 3)) * 5, 2, axis=0) + rng.normal(size=(K, 3))
     pull = 2 * mass[:, None] * (B - mass @ B / mass.sum())
     weight = share * cdist(pull, pull).max() / K
-    V = fused_centers(mass, B, weight)
+    V = fused_centers(mass, B, weight, B)
     smooth = 1e-5 * cdist(B, B).max()
     start = B.ravel()
     for _ in range(5):
@@ -105,12 +105,12 @@ def test_fused_centers_at_the_ends():
     rng = np.random.RandomState(0)
     mass, B = rng.uniform(1, 50, 6), rng.normal(size=(6, 2))
     mean = mass @ B / mass.sum()
-    np.testing.assert_allclose(fused_centers(mass, B, 1e300), np.tile(mean, (6, 1)), rtol=0, atol=1e-14)
-    np.testing.assert_allclose(fused_centers(mass, B, 1e-12), B, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(fused_centers(mass, B, 1e300, B), np.tile(mean, (6, 1)), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(fused_centers(mass, B, 1e-12, B), B, rtol=0, atol=1e-9)
     # Two alone: they coincide just from the threshold on.
     t = fusion_thresholds(mass[:2], B[:2])[0, 1]
     for factor in (0.9, 1.0, 1.1):
-        V = fused_centers(mass[:2], B[:2], factor * (1 + 1e-12) * t)
+        V = fused_centers(mass[:2], B[:2], factor * (1 + 1e-12) * t, B[:2])
         gap = np.linalg.norm(B[0] - B[1])
         assert np.linalg.norm(V[0] - V[1]) == pytest.approx(max(1 - factor, 0) * gap, abs=1e-3 * gap)
 
@@ -243,12 +243,44 @@ def test_no_penalty_is_fuzzy_c_means():
 
 
 def fitted_at(weight, X=THREE, **parameters):
-    """One lambda, a wide reach: its own spares centroids that are pulled apart by different masses."""
-    return CAFHFCM(fusion_weight=weight, **{"fuse_tol": 0.1, "random_state": 0} | parameters).fit(X)
+    """One lambda."""
+    return CAFHFCM(fusion_weight=weight, **{"random_state": 0} | parameters).fit(X)
+
+
+def stated(X, V, m, weight):
+    """J by loops over the definition, at the memberships that minimise it, and these."""
+    D = np.array([[np.sum((x - v) ** 2) for v in V] for x in X])
+    U = np.array([[1 / sum((row[k] / other) ** (1 / (m - 1)) for other in row) for k in range(len(V))] for row in D])
+    return np.sum(U**m * D) + weight * sum(np.linalg.norm(V[j] - V[k]) for k in range(len(V)) for j in range(k)), U
+
+
+# The smallest J of alternation from six random starts of each number of clusters up to 11, and the clusters left there
+@pytest.mark.parametrize("weight, K, least", [(0.2, 8, 31.911), (0.5, 6, 45.424), (2.0, 4, 74.145), (8.0, 3, 134.459)])
+def test_one_lambda_minimises_the_stated_objective(weight, K, least):
+    model = fitted_at(weight, IRIS, m=2.0)
+    J, U = stated(IRIS, model.centers_, 2.0, weight)
+    assert model.objective_ == pytest.approx(J, rel=1e-10)
+    assert model.score(IRIS) == pytest.approx(-J, rel=1e-10)
+    np.testing.assert_allclose(model.memberships_, U, rtol=0, atol=1e-10)
+    assert (np.diff(model.objective_history_) <= 1e-12 * J).all()
+    assert model.n_clusters_ == K
+    assert least * 1.021 >= J  # 1.0203 at 0.5, 1.0000 at the others
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.5, 8.0])
+def test_one_lambda_ends_at_a_stationary_point(weight):
+    """A step over the memberships and one over the centroids, solved by a general minimiser, gain nothing."""
+    V = fitted_at(weight, IRIS, m=2.0, tol=1e-8, max_iter=1000).centers_
+    J, U = stated(IRIS, V, 2.0, weight)
+    mass = (U**2).sum(axis=0)
+    B = (U**2).T @ IRIS / mass[:, None]
+    best = minimize(smoothed, V.ravel(), (mass, B, weight, 1e-9), jac=True, method="L-BFGS-B", options={"ftol": 1e-15})
+    np.testing.assert_allclose(best.x.reshape(V.shape), V, rtol=0, atol=1e-4)
+    assert stated(IRIS, best.x.reshape(V.shape), 2.0, weight)[0] >= J * (1 - 1e-7)
 
 
 def test_more_penalty_leaves_fewer_clusters():
-    found = {weight: fitted_at(weight) for weight in (0.0, 0.1, 1.0, 8.0)}
+    found = {weight: fitted_at(weight) for weight in (0.0, 0.1, 1.0, 8.0, 100.0)}
     counts = [model.n_clusters_ for model in found.values()]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] == 13
@@ -260,13 +292,14 @@ def test_more_penalty_leaves_fewer_clusters():
         assert len(model.hierarchy_) == 13 - model.n_clusters_
 
 
+@pytest.mark.parametrize("weight", [1.0, 8.0, 100.0])
 @pytest.mark.parametrize("seed", range(3))
-def test_one_lambda_finds_separate_blobs(seed):
-    model = fitted_at(8.0, random_state=seed)
+def test_one_lambda_finds_separate_blobs(weight, seed):
+    model = fitted_at(weight, random_state=seed)
     assert adjusted_rand_score(BLOB, model.labels_) == 1
-    # Not shrunken: the centroids of fuzzy c-means.
-    expected = FCM(3, random_state=0).fit(THREE)
-    assert model.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    # The penalty draws the centroids together.
+    plain = FCM(3, random_state=0).fit(THREE)
+    assert pdist(model.centers_).sum() < pdist(plain.centers_).sum()
 
 
 def test_fused_clusters_have_names():
@@ -296,7 +329,7 @@ def test_all_fused_is_said(weight):
 
 
 def test_fuse_tol():
-    counts = [fitted_at(1.0, fuse_tol=reach).n_clusters_ for reach in (0.0, 1e-2, 0.3)]
+    counts = [fitted_at(0.5, fuse_tol=reach).n_clusters_ for reach in (0.0, 1e-2, 0.3)]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[2]
 
@@ -354,6 +387,13 @@ def test_selection_by_silhouette_and_lifetime():
         assert min(model.selection_scores_) == 2
     spans = np.diff(np.log(model.fusion_path_[1:, 0]))
     np.testing.assert_allclose([model.selection_scores_[K] for K in range(12, 1, -1)], spans)
+
+
+def test_coinciding_centroids_are_fused():
+    """Noise in many features: fuzzy c-means has no two distinct centroids, whatever the path says."""
+    model = CAFHFCM(random_state=0).fit(np.random.RandomState(0).randn(12, 50))
+    assert len(np.unique(model.labels_)) == model.n_clusters_
+    assert model.n_clusters_ == 1 or pdist(model.centers_).min() > 1e-2
 
 
 def test_few_samples_are_not_halved():
@@ -552,7 +592,7 @@ def test_verbose(capsys):
     assert re.search(r"scores 2: \S+, 3: 1,", said)
     assert "with 3 clusters" in said
     fitted_at(8.0, verbose=1)
-    assert re.search(r"3 of \d+ clusters after fusing", capsys.readouterr().out)
+    assert re.search(r"clusters left of each stage of the path: 3, .*, 2, 1\n", capsys.readouterr().out)
 
 
 def test_not_converged_is_said():

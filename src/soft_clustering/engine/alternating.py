@@ -81,6 +81,11 @@ def center_shift(old: Array, new: Array, history: list[float], blocks: Blocks) -
     return math.sqrt(step @ step / blocks.mean_variance if blocks.mean_variance > 0 else step @ step)
 
 
+def state_shift(old: State, new: State, history: list[float], blocks: Blocks) -> float:
+    """``new.drift(old, unit)``: the movement of a state of several parts, lengths in root mean variances."""
+    return float(new.drift(old, math.sqrt(blocks.mean_variance) or 1.0))
+
+
 def same_centers(V: Array, other: Array, blocks: Blocks) -> bool:
     """Whether each centre of one set is within a hundredth of the spread of a centre of the other, and vice versa."""
     near = NEAR**2 * blocks.mean_variance
@@ -97,7 +102,7 @@ def likelihood_change(old: State, new: State, history: list[float], blocks: Bloc
 
 
 def objective_change(old: State, new: State, history: list[float], blocks: Blocks | None = None) -> float:
-    """Relative change of the objective."""
+    """Relative change of the objective, for one whose zero means something: other units must not move it."""
     if len(history) < 2:
         return np.inf
     change = abs(history[-1] - history[-2])
@@ -439,8 +444,8 @@ def alternate(model: Any, blocks: Blocks, run: Run, rival: Run | None = None) ->
             return
         place = model._place(image) if rival is not None and run.residual < _SLOW else None
         if rival is not None and place is not None:
-            worse = sign * (objective - rival.history[-1])
-            run.joined = 0 <= worse < 0.01 * abs(objective) and same_centers(place, model._place(rival.state), blocks)
+            worse = sign * (objective - rival.history[-1]) >= 0
+            run.joined = worse and same_centers(place, model._place(rival.state), blocks)
             if run.joined:
                 return
         if met is not None:

@@ -45,7 +45,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import PARAMETERS, Run, best_run, collapse, objective_change
+from ..engine.alternating import PARAMETERS, Run, best_run, collapse
 from ..engine.blocks import Array, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.threads import single_threaded_blas
@@ -232,7 +232,7 @@ class AFCM(InductiveSoftClusterer):
     max_iter : int, default=100
         Passes per start.
     tol : float, default=1e-6
-        Converged when the objective changes by at most this part of itself.
+        Converged when no membership changes by more than this.
     random_state : int, RandomState or None, default=None
         Seed of the eigenvector computation, and of k-means starts.
     verbose : int, default=0
@@ -448,7 +448,7 @@ class AFCM(InductiveSoftClusterer):
             yield center_memberships(blocks.blocks[0], V, "nearest", 0.0)
 
     def _descend(self, A: RegularisedAffinity, Y: Array, U: Array, run: Run) -> None:
-        """Alternate from an embedding and memberships until J settles."""
+        """Alternate from an embedding and memberships until these settle."""
         (n, q), gamma = Y.shape, self.graph_weight_
         AY = A @ Y
         for n_iter in range(1, self.max_iter + 1):
@@ -461,10 +461,11 @@ class AFCM(InductiveSoftClusterer):
             D = squared_distances(Y, V)
             graph = gamma * max(q - float(np.vdot(Y, AY)), 0.0)
             weight = max(2 * (float(np.vdot(U, D)) + graph) / (n * q), _LEAST / n)
+            before = U
             U, log_sums = posteriors(-D / weight)
             run.state, run.n_iter = Solution(Y, U, V, weight), n_iter
             run.history.append(graph / weight - float(log_sums.sum()) + n * q / 2 * math.log(weight))
-            run.residual = objective_change(None, None, run.history)
+            run.residual = float(np.abs(U - before).max()) if n_iter > 1 else np.inf
             if self.verbose > 1:
                 print(f"AFCM pass {n_iter}: objective {run.history[-1]:.8g}, change {run.residual:.3g}")
             if run.residual <= self.tol:

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers, objective_change
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers, state_shift
 from ..engine.blocks import Array, Block, Blocks, Frame
 from ..engine.initialisation import starting_centers
 from ..kernels import CenterStatistics, Scatter, center_memberships, center_scatter, center_statistics
@@ -51,6 +51,11 @@ class Adaptive(NamedTuple):
     def weight(self) -> float:
         """The entropy weight lambda."""
         return math.exp(self.log_weight)
+
+    def drift(self, old: Adaptive, unit: float) -> float:
+        """Movement of the centres, or relative change of the entropy weight, whichever is larger."""
+        shift = float(np.linalg.norm(self.centers - old.centers)) / unit
+        return max(shift, abs(float(self.log_weight - old.log_weight)))
 
 
 def least_weight(blocks: Blocks) -> float:
@@ -105,8 +110,8 @@ class AFCMSimple(AlternatingClusterer):
     max_iter : int, default=300
         Passes over the data per start.
     tol : float, default=1e-6
-        Converged when the objective changes by at most this part of itself, measured in units in which the features
-        have a mean variance of about 1.
+        Converged when the centres move by at most ``tol`` times the root mean variance of the features, and the
+        entropy weight changes by at most this part of itself.
     accelerate : bool, default=True
         Anderson acceleration: the same optimum in fewer passes.
     random_state : int, RandomState or None, default=None
@@ -166,7 +171,7 @@ class AFCMSimple(AlternatingClusterer):
 
     _accepts_sparse: ClassVar[bool] = True
     _remedy: ClassVar[str] = "use fewer clusters or another init"  # where the clusters coincide
-    _residual = staticmethod(objective_change)
+    _residual = staticmethod(state_shift)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
         "accelerate": ["boolean"],

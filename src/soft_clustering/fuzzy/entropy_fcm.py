@@ -44,6 +44,7 @@ from ..engine.alternating import (
     center_shift,
     collapse,
     new_centers,
+    state_shift,
 )
 from ..engine.blocks import Array, Block, Blocks, Frame, extent, make_blocks
 from ..engine.initialisation import starting_centers
@@ -68,6 +69,11 @@ class Prototypes(NamedTuple):
 
     centers: Array  # (K, d)
     log_weights: Array  # (K,)
+
+    def drift(self, old: Prototypes, unit: float) -> float:
+        """Movement of the centres, or of the weights, whichever is larger."""
+        shift = float(np.linalg.norm(self.centers - old.centers)) / unit
+        return max(shift, float(np.linalg.norm(np.exp(self.log_weights) - np.exp(old.log_weights))))
 
 
 class Sums(NamedTuple):
@@ -365,7 +371,7 @@ class ENTROPYFCM(AlternatingClusterer):
 
     @property
     def _residual(self) -> Callable[..., float]:  # type: ignore[override]
-        return prototype_shift if self.learn_weights else center_shift
+        return state_shift if self.learn_weights else center_shift
 
     def _from_vector(self, vector: Array, like: Array | Prototypes) -> Any:
         state = super()._from_vector(vector, like)
@@ -501,12 +507,6 @@ def scatter_within(block: Block, states: Any, *rule: Any) -> Sums:
             squared = [weight @ (u * u * center_rows(rows, v[None], "fcm", 2.0)) for u, v in zip(U.T, V, strict=True)]
             values[p] += weight @ U, squared
     return Sums(values)
-
-
-def prototype_shift(old: Prototypes, new: Prototypes, history: list[float], blocks: Blocks) -> float:
-    """Movement of the centres in units of the root mean variance, or of the weights, whichever is larger."""
-    weights = np.linalg.norm(np.exp(new.log_weights) - np.exp(old.log_weights))
-    return max(center_shift(old.centers, new.centers, history, blocks), float(weights))
 
 
 def wu_li_index(V: Array, size: Array, squared: Array) -> float:

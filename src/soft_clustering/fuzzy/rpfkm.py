@@ -32,7 +32,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse, new_centers, objective_change
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse, new_centers, state_shift
 from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.simplex import project_rows
@@ -59,6 +59,16 @@ class Projected(NamedTuple):
         """The projected centres (K, q)."""
         return self.centers @ self.components.T
 
+    def drift(self, old: Projected, unit: float) -> float:
+        """Movement of the prototypes, or turn of the projection, whichever is larger.
+
+        Across the projection the centres mean nothing: they go where the few rows nearest to a prototype are. The turn
+        is the root of the summed squared sines of the angles to the old projection.
+        """
+        W, before = self.components, old.components
+        shift = float(np.linalg.norm((self.centers - old.centers) @ W.T)) / unit
+        return max(shift, float(np.linalg.norm(W - (W @ before.T) @ before)))
+
 
 class ProjectedStatistics(NamedTuple):
     """What a block contributes: to new centres, to J, and to the scatter about the centres."""
@@ -67,6 +77,7 @@ class ProjectedStatistics(NamedTuple):
     moment: Array  # (d, d) sum_ik s_ik x_i x_i'; (0, 0) where all directions are kept
     mass: Array  # (K,) summed memberships of the rows that are on the prototype
     sum: Array  # (K, d) weighted sum of these rows
+    square: Array  # (d, d) weighted sum of their outer products, over all prototypes; (0, 0) as above
 
     @property
     def objective(self) -> float:
@@ -80,6 +91,7 @@ class ProjectedStatistics(NamedTuple):
             self.moment + other.moment,
             self.mass + other.mass,
             self.sum + other.sum,
+            self.square + other.square,
         )
 
 
@@ -131,11 +143,12 @@ def leading_directions(A: Array, q: int) -> Array:
     return W * np.sign(np.take_along_axis(W, largest, axis=1)) + 0.0
 
 
-def released(statistics: ProjectedStatistics, state: Projected) -> ProjectedStatistics:
+def released(statistics: ProjectedStatistics, state: Projected, least: float) -> ProjectedStatistics:
     """The statistics with weights for the rows on a prototype, whose s_ik = u_ik / 0 would hold it there for ever.
 
     A prototype stays on rows of summed membership ``mass`` only if the pull of all others, sum_i u_ik e_ik with unit
     vectors e_ik, is not longer than that; else it goes the part 1 - mass / pull of the way to their weighted mean.
+    Different rows may lie on one prototype; the projection must not tear them apart, as if they were ``least`` from it.
 
     References
     ----------
@@ -146,7 +159,10 @@ def released(statistics: ProjectedStatistics, state: Projected) -> ProjectedStat
     held = weight * mass / np.maximum(pull - mass, _NEAR * np.maximum(mass, EMPTY))
     held[weight < EMPTY] = mass[weight < EMPTY]  # nothing pulls
     rows = statistics.sum / np.maximum(mass, EMPTY)[:, None]
-    moment = statistics.moment + (rows.T * held) @ rows if len(statistics.moment) else statistics.moment
+    moment = statistics.moment
+    if len(moment):
+        apart = statistics.square - (rows.T * mass) @ rows
+        moment = moment + (rows.T * held) @ rows + apart / (2 * least)
     centers = statistics.centers._replace(weight=weight + held, total=total + held[:, None] * rows)
     return statistics._replace(centers=centers, moment=moment)
 
@@ -207,10 +223,11 @@ class RPFKM(AlternatingClusterer):
         At most 20 % are left out. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
     n_init : int, default=3
         Starts; the one of smallest objective is kept.
-    max_iter : int, default=100
+    max_iter : int, default=300
         Passes over the data per start.
     tol : float, default=1e-5
-        Converged when the objective changes by at most this part of itself.
+        Converged when the prototypes move by at most ``tol`` times the root mean variance of the features, and the
+        projection turns by at most this angle.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     verbose : int, default=0
@@ -249,8 +266,9 @@ class RPFKM(AlternatingClusterer):
 
     Notes
     -----
-    Follows [1]_. The squares of the memberships, the automatic weights and the seeding are ours: the publication's own
-    were not at hand.
+    Follows the abstract of [1]_: memberships in a projection, distances that are not squared, the term for what the
+    projection loses, and reweighting. The squares of the memberships, the automatic weights and the seeding are ours:
+    the publication's own were not at hand.
 
     A pass costs O(n d (K + q) + n d^2 + d^3) time, without the last two terms where q is the number of features; d
     is the number of samples where that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). The neighbours
@@ -277,7 +295,8 @@ class RPFKM(AlternatingClusterer):
     True
     """
 
-    _residual = staticmethod(objective_change)
+    accelerate = True  # no parameter here
+    _residual = staticmethod(state_shift)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "n_components": [None, Interval(Integral, 1, None, closed="left")],
         "fuzziness_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -294,7 +313,7 @@ class RPFKM(AlternatingClusterer):
         reconstruction_weight: float = 10.0,
         init: Any = "k-means++",
         n_init: int = 3,
-        max_iter: int = 100,
+        max_iter: int = 300,
         tol: float = 1e-5,
         random_state: Any = None,
         verbose: int = 0,
@@ -377,7 +396,7 @@ class RPFKM(AlternatingClusterer):
         (K, d), W, C = state.centers.shape, state.components, state.prototypes
         reduced = len(W) < d
         weight, total, mass, near = np.zeros(K), np.zeros((K, d)), np.zeros(K), np.zeros((K, d))
-        moment = np.zeros((d, d) if reduced else (0, 0))
+        moment, square = np.zeros((2, d, d) if reduced else (2, 0, 0))
         objective, worst, at = 0.0, -1.0, 0
         for lo, Z, w in block.pieces(K):
             Y = Z @ W.T
@@ -394,6 +413,9 @@ class RPFKM(AlternatingClusterer):
             if on.any():
                 mass += U.sum(axis=0, where=on)
                 near += (U * on).T @ Z
+                if reduced:
+                    held = Z * np.sqrt((U * on).sum(axis=1))[:, None]
+                    square += held.T @ held
             if reduced:
                 lost = Z - Y @ W
                 cost += beta * np.einsum("ij,ij->i", lost, lost)
@@ -402,12 +424,12 @@ class RPFKM(AlternatingClusterer):
             objective += float(w @ cost)
         worst_row = block.take([at])[0] if (weight + mass).min() < EMPTY else None
         centers = CenterStatistics(weight, total, objective, worst, worst_row)
-        return ProjectedStatistics(centers, moment, mass, near)
+        return ProjectedStatistics(centers, moment, mass, near, square)
 
     def _update(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> Projected:
         assert self._terms is not None
         if statistics.mass.any():
-            statistics = released(statistics, state)
+            statistics = released(statistics, state, self._terms.least_distance)
         V, W = new_centers(state.centers, statistics.centers), state.components
         if len(statistics.moment):
             weight, total = statistics.centers.weight, statistics.centers.total
@@ -429,6 +451,12 @@ class RPFKM(AlternatingClusterer):
 
     def _place(self, state: Projected) -> Array:
         return state.centers
+
+    def _to_vector(self, state: Projected) -> Array:
+        return np.ravel(state.centers)  # the components follow from them soon, and mixed ones are not orthonormal
+
+    def _from_vector(self, vector: Array, like: Projected) -> Projected:
+        return like._replace(centers=vector.reshape(like.centers.shape))
 
     def _store(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> None:
         assert self._terms is not None

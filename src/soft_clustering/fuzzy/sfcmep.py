@@ -156,8 +156,8 @@ class SFCMEP(AFCMSimple):
     max_iter : int, default=300
         Passes over the data per start.
     tol : float, default=1e-6
-        Converged when the objective changes by at most this part of itself, measured in units in which the features
-        have a mean variance of about 1.
+        Converged when the centres move by at most ``tol`` times the root mean variance of the features, and the
+        entropy weight changes by at most this part of itself.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
     verbose : int, default=0
@@ -202,10 +202,10 @@ class SFCMEP(AFCMSimple):
     sample has no prior, so prediction gives a labelled sample of the training data what its place says, not
     ``memberships_``. ``score`` is minus the objective of samples without priors.
 
-    The publication that the name comes from was not at hand: the model is our reconstruction from its parameters and
-    from a follow-up [1]_, and so is the weight of the labels, after the balance of labelled and unlabelled samples that
-    is usual since [2]_ (cited from memory). Class means are the starting centres; those of clusters without a label are
-    drawn as in k-means++, given the others.
+    Of [1]_ only abstract and introduction were at hand: an entropy that compares memberships with priors, for samples
+    that have one, is added to the objective of fuzzy c-means. Its form is our reconstruction, and so is the weight of
+    the labels, after the balance of labelled and unlabelled samples that is usual since [2]_ (cited from memory). Class
+    means are the starting centres; those of clusters without a label are drawn as in k-means++, given the others.
 
     Where only the labels of the other samples matter, use a classifier: with 5 % of the labels of nine data sets,
     spreading them over a graph of neighbours agreed better with the classes of the rest (a mean adjusted Rand index of

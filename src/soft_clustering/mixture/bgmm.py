@@ -105,7 +105,7 @@ class BGMM(GaussianClusterer):
         Starts; the one of largest likelihood is kept.
     max_iter : int, default=300
         EM passes per start.
-    tol : float, default=1e-6
+    tol : float, default=1e-9
         Converged when the mean log likelihood changes by at most this.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
@@ -191,7 +191,7 @@ class BGMM(GaussianClusterer):
         init: Any = "kmeans",
         n_init: int = 3,
         max_iter: int = 300,
-        tol: float = 1e-6,
+        tol: float = 1e-9,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

@@ -63,7 +63,8 @@ class GMM(GaussianClusterer):
     max_iter : int, default=100
         EM passes per start.
     tol : float, default=1e-3
-        Converged when the mean log likelihood changes by at most this.
+        Converged when the mean log likelihood changes by at most this. The default is scikit-learn's and fits the
+        likelihood; memberships of single samples may still move in further passes, by less than 1e-3 with 1e-8.
     accelerate : bool, default=False
         Anderson acceleration: fewer passes to a given likelihood on slow problems, but other iterates than plain EM.
     random_state : int, RandomState or None, default=None

@@ -23,7 +23,7 @@ def dense_likelihood(A, F, rate):
     for u in range(len(F)):
         for v in range(u):
             x = F[u] @ F[v]
-            total += np.log(-np.expm1(-x - rate)) if A[u, v] else -x
+            total += np.log(-np.expm1(-x - rate)) if A[u, v] else -x - rate
     return total
 
 

@@ -103,7 +103,7 @@ def test_memberships_are_those_of_the_network(rng, sizes, features):
     A = weighted(rng)
     X = rng.normal(size=(15, 4)) if features else None
     model = DMoN(3, random_state=0, **QUICK | {"hidden_layer_sizes": sizes}).fit(A, node_features=X)
-    joined = A.toarray() + np.eye(15)
+    joined = A.toarray() / A.data.mean() + np.eye(15)
     root = np.diag(joined.sum(axis=1) ** -0.5)
     lengths = np.linalg.norm(A.toarray(), axis=1, keepdims=True)
     H = X if features else A.toarray() / np.where(lengths > 0, lengths, 1)
@@ -198,11 +198,15 @@ def test_collapse_weight_makes_equal_sizes(planted):
 # Hostile graphs, torch's own state ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("unit", [1e-150, 1e80])
+@pytest.mark.parametrize("unit", [1e-150, 1e-4, 3.0, 1e80])
 def test_weights_in_any_unit(rng, unit):
-    model = DMoN(3, random_state=0, **QUICK).fit(unit * weighted(rng))
-    assert np.isfinite(model.memberships_).all()
-    assert np.isfinite(model.objective_)
+    A, X = weighted(rng), rng.normal(size=(15, 4))
+    expected, model = (DMoN(3, random_state=0, **QUICK).fit(B, node_features=X) for B in (A, unit * A))
+    np.testing.assert_allclose(model.memberships_, expected.memberships_, rtol=1e-9)
+    np.testing.assert_allclose(model.objective_history_, expected.objective_history_, rtol=1e-6)
+    np.testing.assert_allclose(
+        model.predict_memberships(unit * A[:3], node_features=X[:3]), expected.memberships_[:3], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("features", [False, True])

@@ -372,12 +372,6 @@ def test_refused():
         model.predict(np.ones((2, 3)), node_features=np.ones((2, 5)))
 
 
-def test_weights_are_not_used():
-    with pytest.warns(UserWarning, match="only counts links"):
-        weighted = NOCD(2, random_state=0, **QUICK).fit(3 * KARATE)
-    np.testing.assert_array_equal(weighted.memberships_, NOCD(2, random_state=0, **QUICK).fit(KARATE).memberships_)
-
-
 def test_thresholds():
     assert NOCD(2, random_state=0, **QUICK).fit(KARATE).threshold_ == 0.5
     model = NOCD(2, balance_loss=False, random_state=0, **QUICK).fit(KARATE)

@@ -37,7 +37,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, Run
 from ..kernels.graphs import ratio_rows
-from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, row_sums, without_links
+from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, mean_weight, row_sums, without_links
 
 _FIRST = 100  # most communities to begin with where their number is to be found
 _EPS = math.sqrt(np.finfo(float).eps)
@@ -68,8 +68,8 @@ class BayesianNMF(GraphClusterer):
     prior_rate : float, default=2.0
         Its rate b.
     self_loops : {'auto', 'degree', 'unit'} or None, default='auto'
-        What stands on the diagonal: the degrees, ones, or nothing. ``'auto'`` is 'degree' where ``n_clusters`` is given
-        and 'unit' where it is found.
+        What stands on the diagonal: the degrees, the mean weight of a link, or nothing. ``'auto'`` is 'degree' where
+        ``n_clusters`` is given and 'unit' where it is found.
     prune_tol : float, default=1e-6
         A community is dropped when its largest entry is at most this part of the largest one of all.
     n_init : int, default=5
@@ -242,7 +242,7 @@ class BayesianNMF(GraphClusterer):
         if kind == "auto":
             kind = "unit" if self.n_clusters is None else "degree"
         if kind is not None:
-            unit = np.ones(A.shape[0]) if kind == "unit" else row_sums(A)
+            unit = np.full(A.shape[0], mean_weight(A)) if kind == "unit" else row_sums(A)
             A = sparse.csr_array(A + sparse.diags_array(unit))
         self._unit = float(A.data.max())
         V = A / self._unit
@@ -280,10 +280,8 @@ class BayesianNMF(GraphClusterer):
         self.community_shares_ = memberships / np.where(sums > 0, sums, 1)
         return memberships
 
-    def _default_cover(self) -> NDArray[np.bool_]:
-        # Five equal shares are members of all, whichever way they were rounded.
-        cover: NDArray[np.bool_] = self.community_shares_ >= self.threshold_ * (1 - 1e-6)
-        return cover
+    def _strengths(self) -> NDArray[Any]:
+        return self.community_shares_
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Strengths of new nodes, each for itself.

@@ -29,6 +29,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -56,7 +57,7 @@ from .message_passing import (
     dropout,
     normalised_adjacency,
 )
-from .network import Array, Interrupted, best_of_starts, neighbour_means, row_sums, without_links
+from .network import Array, Interrupted, best_of_starts, mean_weight, neighbour_means, row_sums, without_links
 
 _EVAL_EVERY = 25  # epochs
 _PATIENCE = 4  # evaluations of little change that are convergence
@@ -264,6 +265,8 @@ class DMoN(NodeNetwork):
         sizes = check_layer_sizes(self.hidden_layer_sizes, least=1)
         A = self._graph(X)
         n, K = A.shape[0], self.n_clusters
+        self._unit = mean_weight(A) if A.nnz else 1.0
+        A = self._in_units(A)
         features = None if node_features is None else validate_node_features(node_features, n)
         self._features = Features.of(features, None, False)
         H = self._features.input(A, features)
@@ -317,11 +320,15 @@ class DMoN(NodeNetwork):
             C[np.diff(links.indptr) == 0] = 1 / self.n_clusters_
         else:
             with single_threaded_blas():
-                mix = NewRows.of(links, self._degrees).mix(self._products)
+                mix = NewRows.of(self._in_units(links), self._degrees).mix(self._products)
                 _, C = self._forward(self._features.input(links, features), mix)
         return C.astype(links.dtype)
 
     # The method -------------------------------------------------------------------------------------------------------
+
+    def _in_units(self, links: Any) -> Any:
+        """Links in units of their mean weight, beside which a node's link to itself has weight 1."""
+        return sparse.csr_array((links.data / self._unit, links.indices, links.indptr), shape=links.shape)
 
     def _complaints(self) -> Iterator[str]:
         K = self.n_clusters

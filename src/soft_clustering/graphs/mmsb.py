@@ -101,7 +101,7 @@ class MMSB(GraphClusterer):
     block_matrix_ : ndarray of shape (n_clusters, n_clusters)
         B, symmetric: probability of a link between members of two blocks.
     concentrations_ : ndarray of shape (n_nodes, n_clusters)
-        The Dirichlet parameters gamma.
+        The Dirichlet parameters gamma; those of the prior for a node without links.
     threshold_ : float
         0.1: the share from which on a node is a member, for ``get_cover``.
     node_names_ : ndarray of shape (n_nodes,)
@@ -230,10 +230,10 @@ class MMSB(GraphClusterer):
         return self
 
     def _finish(self, state: Blocks, A: Any) -> None:
-        self._store(state.gamma, state.phi, state.B, A.dtype)
-        memberships = _shares(state.gamma)
-        memberships[np.diff(A.indptr) == 0] = 1 / self.n_clusters
-        self._set_memberships(memberships.astype(A.dtype))
+        isolated = np.diff(A.indptr) == 0
+        gamma = np.where(isolated[:, None], self._alpha, state.gamma)  # what is known of nodes without links: the prior
+        self._store(gamma, state.phi, state.B, A.dtype)
+        self._set_memberships(_shares(gamma).astype(A.dtype))
 
     def _start(self, A: Any, rng: np.random.RandomState) -> Array:
         n, K = A.shape[0], self.n_clusters

@@ -96,8 +96,8 @@ def test_what_is_fitted_fits_together():
     np.testing.assert_allclose(gamma.sum(axis=1), 33 + 1, rtol=1e-6)
     np.testing.assert_array_equal(model.block_matrix_, model.block_matrix_.T)
     assert ((model.block_matrix_ > 0) & (model.block_matrix_ < 1)).all()
-    assert model.threshold_ == 0.1
-    np.testing.assert_array_equal(model.get_cover(), model.memberships_ >= 0.1)
+    assert model.threshold_ == 0.15
+    np.testing.assert_array_equal(model.get_cover(), model.memberships_ >= 0.15)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -99,7 +99,7 @@ class BayesianNMF(GraphClusterer):
     community_shares_ : ndarray of shape (n_nodes, n_clusters)
         ``memberships_`` with rows that sum to 1.
     threshold_ : float
-        0.2: the share from which on a node is a member, for ``get_cover``.
+        0.25: the share from which on a node is a member, for ``get_cover``, beside the largest one.
     node_names_ : ndarray of shape (n_nodes,)
     objective_ : float
         The energy U, minimised.
@@ -116,7 +116,7 @@ class BayesianNMF(GraphClusterer):
     Notes
     -----
     Follows [1]_ with the shrinkage of [2]_; the order of the steps, the start from half of the nodes and the degrees on
-    the diagonal are those of the authors' program, the limit of 100 and the threshold of 0.2 are ours. The matrix is
+    the diagonal are those of the authors' program, the limit of 100 and the threshold of 0.25 are ours. The matrix is
     divided by its largest entry. A pass costs O(nnz K) time; memory is O(nnz + n K).
 
     The number found grows with the diagonal: with degrees it is too large on sparse graphs. ``get_cover`` without a
@@ -190,7 +190,7 @@ class BayesianNMF(GraphClusterer):
         """
         self._validate_params()
         A = self._graph(X)
-        self.threshold_ = 0.2
+        self.threshold_ = 0.25
         linked = np.flatnonzero(np.diff(A.indptr))
         if len(linked) == 0:
             K = self.n_clusters or 1

@@ -103,7 +103,7 @@ class MMSB(GraphClusterer):
     concentrations_ : ndarray of shape (n_nodes, n_clusters)
         The Dirichlet parameters gamma; those of the prior for a node without links.
     threshold_ : float
-        0.1: the share from which on a node is a member, for ``get_cover``.
+        0.15: the share from which on a node is a member, for ``get_cover``, beside the largest one.
     node_names_ : ndarray of shape (n_nodes,)
     objective_ : float
         The bound of the log likelihood, maximised.
@@ -122,7 +122,7 @@ class MMSB(GraphClusterer):
     The model is that of [1]_ for undirected graphs. The approximation of the posterior is ours, chosen so that a pass
     looks at links only: it is tighter than the published one for links (joint instead of independent) and, after [2]_,
     coarser for pairs without one (one distribution per node). So are the threshold, the random start and the background
-    rate. Weights are not used. A pass costs O(nnz K + n K^2); memory is O(nnz + n K).
+    rate. Links are there or not: different weights are refused. A pass costs O(nnz K + n K^2); memory is O(nnz + n K).
 
     As a method for overlapping communities it is behind :class:`BIGCLAM`; an ``alpha`` of 1 or more mixes too much.
     Both starts look for dense blocks: one whose links all go to another block is found from shares given as ``init``.
@@ -195,7 +195,7 @@ class MMSB(GraphClusterer):
         self._validate_params()
         A = self._graph(X)
         n, K = A.shape[0], self.n_clusters
-        self.threshold_ = 0.1
+        self.threshold_ = 0.15
         self._alpha = 1 / K if self.alpha is None else float(self.alpha)
         density = A.nnz / max(n * (n - 1), 1)
         rate = 0.1 * density if self.background_rate == "auto" else float(self.background_rate)

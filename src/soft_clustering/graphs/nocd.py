@@ -389,6 +389,10 @@ class NOCD(NodeNetwork):
                 F[known] = self._affiliations(H, mix, self._normalised)
         return F
 
+    def _default_cover(self) -> NDArray[np.bool_]:
+        # The authors' rule, under which a node may belong nowhere, agrees better with the circles of ego networks.
+        return self.get_cover(self.threshold_)
+
     # The method -------------------------------------------------------------------------------------------------------
 
     def _scaling(self, features: Any) -> Scaling | None:

@@ -187,8 +187,8 @@ def test_threshold_is_that_of_the_density():
     density = 78 / (34 * 33 / 2)
     assert model.threshold_ == pytest.approx(np.sqrt(-np.log(1 - density)))
     F = model.memberships_
-    strongest = (F == F.max(axis=1, keepdims=True)) & (F > 0)
-    np.testing.assert_array_equal(model.get_cover(), (F >= model.threshold_) | strongest)
+    strongest = (F.max(axis=1, keepdims=True) == F) & (F > 0)
+    np.testing.assert_array_equal(model.get_cover(), (model.threshold_ <= F) | strongest)
     complete = BIGCLAM(1).fit(np.ones((6, 6)))
     assert complete.threshold_ == pytest.approx(np.sqrt(-np.log(1 / 6)))
     assert complete.memberships_.max() <= 1000

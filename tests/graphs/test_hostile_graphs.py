@@ -328,9 +328,9 @@ def test_communities_hold_the_names(make):
     hard = model.get_cover(top_k=1)
     assert model.get_communities(top_k=1) == [[names[i] for i in range(14) if hard[i, k]] for k in range(3)]
     assert model.get_communities(threshold=1e9) == [[], [], []]
-    of_edges = make(3).fit([(f"v{i}", f"v{j}") for i, j in np.argwhere(np.triu(A))]).get_communities()
+    of_edges = make(3).fit([(f"v{i}", f"v{j}") for i, j in np.argwhere(np.triu(A))]).get_communities(0.0)
     assert {type(node) for community in of_edges for node in community} == {str}
-    of_matrix = make(3).fit(A).get_communities()
+    of_matrix = make(3).fit(A).get_communities(0.0)
     assert {type(node) for community in of_matrix for node in community} == {int}
     with pytest.raises(NotFittedError):
         make(3).get_communities()

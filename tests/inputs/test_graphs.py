@@ -111,9 +111,7 @@ def test_self_loops_and_explicit_zeros_go():
 
 
 def test_weights_are_refused_where_only_links_count():
-    with pytest.raises(
-        ValueError, match=r"links of equal weight: .* Pass X > 0 .* BayesianNMF, CDCGS or DMoN"
-    ):
+    with pytest.raises(ValueError, match=r"links of equal weight: .* Pass X > 0 .* BayesianNMF, CDCGS or DMoN"):
         read(PATH, binary=True)
     _, model = read(PATH > 0, binary=True)
     with pytest.raises(ValueError, match="links of equal weight"):

@@ -101,8 +101,8 @@ class BIGCLAM(GraphClusterer):
     Follows [1]_; the floor of the link probability and the largest entry of a gradient are those of the authors'
     program, the constants of the line search (0.05, 0.3) too, as remembered; ties among neighbourhoods are ours to
     break. That every node with an affiliation is a member somewhere is ours, too: the published threshold alone leaves
-    out 24 of the 34 nodes of the karate club. Links are there or not: different weights are refused. A sweep costs O(nnz K) time; memory is O(nnz + n K). The sweeps run on one thread: each
-    node sees what the ones before it became.
+    out 24 of the 34 nodes of the karate club. Links are there or not: different weights are refused. A sweep costs
+    O(nnz K) time; memory is O(nnz + n K). The sweeps run on one thread: each node sees what the ones before it became.
 
     The likelihood creeps towards its maximum: a few hundred sweeps may be needed on small dense graphs.
 

@@ -62,7 +62,7 @@ class BIGCLAM(GraphClusterer):
         Starts; the one of largest likelihood is kept.
     max_iter : int, default=1000
         Sweeps over the nodes per start.
-    tol : float, default=1e-4
+    tol : float, default=3e-4
         Converged when a sweep gains at most this part of the log likelihood, or of 1 where that is larger.
     random_state : int, RandomState or None, default=None
         Seed of the starts and of the order of the nodes.
@@ -104,7 +104,8 @@ class BIGCLAM(GraphClusterer):
     out 24 of the 34 nodes of the karate club. Links are there or not: different weights are refused. A sweep costs
     O(nnz K) time; memory is O(nnz + n K). The sweeps run on one thread: each node sees what the ones before it became.
 
-    The likelihood creeps towards its maximum: a few hundred sweeps may be needed on small dense graphs.
+    The likelihood creeps towards its maximum: a hundred sweeps and more may be needed on small dense graphs. A smaller
+    ``tol`` raises it by a few per cent there, but the covers do not get better.
 
     New nodes come as rows of links to the nodes of ``fit``, for which their likelihood is maximised.
 
@@ -146,7 +147,7 @@ class BIGCLAM(GraphClusterer):
         init: Any = "conductance",
         n_init: int = 1,
         max_iter: int = 1000,
-        tol: float = 1e-4,
+        tol: float = 3e-4,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

@@ -17,7 +17,7 @@ from soft_clustering.plotting import GraphDisplay, graph_layout
 def main() -> None:
     graph = make_overlapping_graph(120, 4, overlap=0.2, degree=11.0, background_degree=0.4, random_state=1)
     A = graph.adjacency
-    model = BIGCLAM(n_clusters=4, max_iter=500, random_state=0).fit(A)
+    model = BIGCLAM(n_clusters=4, random_state=0).fit(A)
     cover = model.get_cover()
     # Communities have no order: each is drawn in the colour of the planted one that it shares most nodes with.
     best = (graph.cover.T.astype(int) @ cover).argmax(axis=1)
@@ -30,7 +30,7 @@ def main() -> None:
     right = int((cover[:, best] == graph.cover).all(axis=1).sum())
     score = overlapping_nmi(cover, graph.cover)
     axes[1].set_title(
-        f"BIGCLAM: affiliations above {model.threshold_:.2f}\n{right} nodes right, overlapping NMI {score:.2f}"
+        f"BIGCLAM: affiliations from {model.threshold_:.2f} on\n{right} nodes right, overlapping NMI {score:.2f}"
     )
 
     # A newcomer with ten friends in each of the first two communities.

@@ -19,7 +19,7 @@ def main() -> None:
     graph = make_overlapping_graph(140, 4, overlap=0.2, degree=9.0, background_degree=0.5, random_state=1)
     old = np.arange(140) < 120  # the others come later
     A, cover = graph.adjacency[old][:, old], graph.cover[old]
-    model = NOCD(n_clusters=4, n_iter_no_change=None, random_state=0).fit(A)
+    model = NOCD(n_clusters=4, random_state=0).fit(A)
     links = graph.adjacency[~old][:, old]
     new = model.predict_memberships(links)
 

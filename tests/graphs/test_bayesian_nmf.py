@@ -169,7 +169,7 @@ def test_shares_and_cover():
     np.testing.assert_allclose(model.community_shares_.sum(axis=1), 1)
     W = model.memberships_
     np.testing.assert_allclose(model.community_shares_, W / W.sum(axis=1, keepdims=True))
-    np.testing.assert_array_equal(model.get_cover(), model.community_shares_ >= 0.2)
+    np.testing.assert_array_equal(model.get_cover(), model.community_shares_ >= 0.25)
     np.testing.assert_array_equal(model.get_cover().sum(axis=1), [1] * 7 + [2] + [1] * 7)
     np.testing.assert_array_equal(model.get_cover(threshold=0.5), W >= 0.5)
 

@@ -11,9 +11,8 @@ from soft_clustering.datasets import load_graph, make_overlapping_graph
 from soft_clustering.graphs import bigclam
 from soft_clustering.kernels.graphs import affiliation_sweep, padded
 from soft_clustering.metrics import overlapping_nmi
+from soft_clustering.plotting import GraphDisplay
 
-# It creeps up to its optimum: 100 sweeps are often too few for the tolerance.
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 KARATE = load_graph("karate").adjacency
 
 
@@ -23,7 +22,7 @@ def dense_likelihood(A, F, rate):
     for u in range(len(F)):
         for v in range(u):
             x = F[u] @ F[v]
-            total += np.log(-np.expm1(-x - rate)) if A[u, v] else -x
+            total += np.log(-np.expm1(-x - rate)) if A[u, v] else -x - rate
     return total
 
 
@@ -187,10 +186,35 @@ def test_threshold_is_that_of_the_density():
     model = BIGCLAM(2, random_state=0).fit(KARATE)
     density = 78 / (34 * 33 / 2)
     assert model.threshold_ == pytest.approx(np.sqrt(-np.log(1 - density)))
-    np.testing.assert_array_equal(model.get_cover(), model.memberships_ >= model.threshold_)
+    F = model.memberships_
+    strongest = (F.max(axis=1, keepdims=True) == F) & (F > 0)
+    np.testing.assert_array_equal(model.get_cover(), (model.threshold_ <= F) | strongest)
     complete = BIGCLAM(1).fit(np.ones((6, 6)))
     assert complete.threshold_ == pytest.approx(np.sqrt(-np.log(1 / 6)))
     assert complete.memberships_.max() <= 1000
+
+
+def test_cover_labels_and_picture_agree():
+    """The published threshold alone leaves out 24 of the 34 nodes."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    model = BIGCLAM(2, random_state=0).fit(KARATE)
+    assert ((model.memberships_ >= model.threshold_).any(axis=1)).sum() < 17
+    members = model.get_cover().any(axis=1)
+    assert members.sum() == 31
+    np.testing.assert_array_equal(members, model.labels_ >= 0)
+    display = GraphDisplay.from_estimator(model, KARATE)
+    np.testing.assert_array_equal(members, [len(wedges) > 0 for wedges in display.wedges_])
+    plt.close(display.figure_)
+    assert sum(len(community) for community in model.get_communities()) >= 31
+
+
+@pytest.mark.filterwarnings("error")
+def test_default_fits_converge(read_graph):
+    """Also where communities are complete and apart, or the whole graph is one."""
+    cliques = np.kron(np.eye(3), np.ones((8, 8)))
+    graphs = [read_graph(name)[::2] for name in ("karate", "dolphins", "football", "polbooks", "fb_698")]
+    for A, cover in [*graphs, (cliques, np.eye(3)), (np.ones((20, 20)), np.eye(1))]:
+        assert BIGCLAM(cover.shape[1], random_state=0).fit(A).converged_
 
 
 def test_background_rate_is_used():

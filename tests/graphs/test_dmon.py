@@ -18,7 +18,7 @@ from soft_clustering.graphs import dmon
 from soft_clustering.graphs.dmon import ModularityLoss, collapse, soft_modularity
 
 KARATE = load_graph("karate").adjacency
-QUICK = {"hidden_layer_sizes": (16,), "max_epochs": 40, "learning_rate": 0.02}
+QUICK = {"hidden_layer_sizes": (16,), "max_epochs": 40, "learning_rate": 0.02, "tol": None}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -103,7 +103,7 @@ def test_memberships_are_those_of_the_network(rng, sizes, features):
     A = weighted(rng)
     X = rng.normal(size=(15, 4)) if features else None
     model = DMoN(3, random_state=0, **QUICK | {"hidden_layer_sizes": sizes}).fit(A, node_features=X)
-    joined = A.toarray() + np.eye(15)
+    joined = A.toarray() / A.data.mean() + np.eye(15)
     root = np.diag(joined.sum(axis=1) ** -0.5)
     lengths = np.linalg.norm(A.toarray(), axis=1, keepdims=True)
     H = X if features else A.toarray() / np.where(lengths > 0, lengths, 1)
@@ -124,22 +124,36 @@ def test_starts_and_evaluations():
     single = [DMoN(2, random_state=seed, **QUICK).fit(KARATE) for seed in (0,)]
     best = DMoN(2, n_init=3, random_state=0, **QUICK).fit(KARATE)
     assert best.objective_ <= single[0].objective_
-    assert len(best.objective_history_) == 2 + 1  # epochs 25 and 40, and the end
+    assert len(best.objective_history_) == 4 + 1  # epochs 10 to 40, and the end
     assert best.n_iter_ == 40
     assert not best.converged_
+
+
+@pytest.mark.parametrize("name", ["karate", "dolphins", "football", "polbooks"])
+@pytest.mark.filterwarnings("error", "ignore:DMoN found only 1[01] of n_clusters=12")
+def test_default_fits_end_where_the_loss_is_at_rest(read_graph, name):
+    A, _, cover = read_graph(name)
+    model = DMoN(cover.shape[1], random_state=0).fit(A)
+    assert model.converged_
+    assert model.n_iter_ <= 500
+    longer = DMoN(cover.shape[1], tol=None, max_epochs=2 * model.n_iter_, random_state=0).fit(A)
+    assert abs(longer.modularity_ - model.modularity_) < 0.01
+    assert longer.objective_ > 1.12 * model.objective_  # which is negative: memberships get harder
 
 
 def test_tolerance():
     settings = QUICK | {"max_epochs": 3000, "dropout": 0.0}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = DMoN(2, tol=1e-3, random_state=0, **settings).fit(KARATE)
+        model = DMoN(2, random_state=0, **settings | {"tol": 1e-3}).fit(KARATE)
     assert model.converged_
     assert model.n_iter_ < 3000
     falls = -np.diff(model.objective_history_[:-1])
-    assert (falls[-4:] <= 1e-3 * np.abs(model.objective_history_[-5:-1])).all()
+    small = falls <= 1e-3 * np.abs(model.objective_history_[1:-1])
+    assert small[-2:].all()
+    assert not (small[:-2] & small[1:-1]).any()
     with pytest.warns(ConvergenceWarning, match="did not converge in max_epochs=30 epochs"):
-        DMoN(2, tol=1e-3, random_state=0, **settings | {"max_epochs": 30}).fit(KARATE)
+        DMoN(2, random_state=0, **settings | {"tol": 1e-3, "max_epochs": 30}).fit(KARATE)
 
 
 # Communities ----------------------------------------------------------------------------------------------------------
@@ -162,7 +176,8 @@ def test_known_graphs(shared_data, name, ari, Q):
 
 def test_planted_communities(rng, planted):
     A, y = planted([100] * 4, 0.1, 0.01)
-    assert adjusted_rand_score(y, DMoN(4, random_state=0).fit(A).labels_) == 1
+    assert adjusted_rand_score(y, DMoN(4, random_state=0).fit(A).labels_) > 0.98  # two nodes are wrong
+    assert adjusted_rand_score(y, DMoN(4, tol=None, random_state=0).fit(A).labels_) == 1
     settings = {"max_epochs": 300, "learning_rate": 3e-3, "random_state": 0}
     X = 2.0 * np.eye(4)[y] + rng.normal(size=(400, 4))
     model = DMoN(4, **settings).fit(A, node_features=X)
@@ -198,11 +213,15 @@ def test_collapse_weight_makes_equal_sizes(planted):
 # Hostile graphs, torch's own state ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("unit", [1e-150, 1e80])
+@pytest.mark.parametrize("unit", [1e-150, 1e-4, 3.0, 1e80])
 def test_weights_in_any_unit(rng, unit):
-    model = DMoN(3, random_state=0, **QUICK).fit(unit * weighted(rng))
-    assert np.isfinite(model.memberships_).all()
-    assert np.isfinite(model.objective_)
+    A, X = weighted(rng), rng.normal(size=(15, 4))
+    expected, model = (DMoN(3, random_state=0, **QUICK).fit(B, node_features=X) for B in (A, unit * A))
+    np.testing.assert_allclose(model.memberships_, expected.memberships_, rtol=1e-9)
+    np.testing.assert_allclose(model.objective_history_, expected.objective_history_, rtol=1e-6)
+    np.testing.assert_allclose(
+        model.predict_memberships(unit * A[:3], node_features=X[:3]), expected.memberships_[:3], rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize("features", [False, True])
@@ -244,7 +263,7 @@ def test_interrupted_fit_keeps_what_it_learnt(monkeypatch):
 
     def interrupted(self, C):
         calls.append(1)
-        if len(calls) == 30:
+        if len(calls) == 14:  # after the evaluation of epoch 10
             raise KeyboardInterrupt
         return loss(self, C)
 

@@ -268,11 +268,32 @@ def test_extreme_weights(make, unit):
     fit_valid(make(3), sparse.coo_array(A), 14)
 
 
-@pytest.mark.filterwarnings("ignore:X has weights")
 def test_weights_of_all_sizes(make):
-    fit_valid(make(3), spread_weights(), 14)
+    weighted = spread_weights()
+    if make(3)._binary:
+        with pytest.raises(ValueError, match="X must have links of equal weight"):
+            make(3).fit(weighted)
+        with pytest.raises(ValueError, match="X must have links of equal weight"):
+            make(2).fit(blocks(7, 7)).predict_memberships(weighted)
+        return
+    fit_valid(make(3), weighted, 14)
     model = fit_valid(make(2), blocks(7, 7), 14)
-    require_valid(model, model.predict_memberships(spread_weights()), 14)
+    require_valid(model, model.predict_memberships(weighted), 14)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-4, 3.0, 1e80])
+def test_unit_of_weights_does_not_count(make, unit):
+    A = random_graph(30, 0.3)
+    if not make(2)._binary:
+        weights = np.random.default_rng(1).uniform(0.5, 2, A.shape)
+        A = A * (weights + weights.T)
+    for K in (2, None) if None in make(2)._parameter_constraints["n_clusters"] else (2,):
+        expected, model = make(K).fit(A), make(K).fit(unit * A)
+        np.testing.assert_allclose(model.memberships_, expected.memberships_, rtol=1e-9, atol=1e-12)
+        np.testing.assert_array_equal(model.get_cover(), expected.get_cover())
+        np.testing.assert_allclose(
+            model.predict_memberships(unit * A[:3]), expected.predict_memberships(A[:3]), rtol=1e-9, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("unit", [1e-40, 1e-30, 1.0, 1e30, 1e38])
@@ -280,6 +301,39 @@ def test_single_precision(make, unit):
     A = (random_graph() * unit).astype(np.float32)
     fit_valid(make(3), A, 14, np.float32)
     fit_valid(make(3), sparse.csr_array(A), 14, np.float32)
+
+
+# Covers ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("A", [random_graph(30, 0.15), with_isolated(blocks(6, 6), 2), star(9)])
+def test_cover_holds_the_label(make, A):
+    """Every node with a label is in that community of the cover, and no other node is in any."""
+    model = fit_valid(make(3), A, len(A))
+    if isinstance(model, soft_clustering.NOCD):
+        pytest.skip("the authors' threshold may leave out nodes")
+    cover, labelled = model.get_cover(), model.labels_ >= 0
+    np.testing.assert_array_equal(cover.any(axis=1), labelled)
+    assert cover[labelled, model.labels_[labelled]].all()
+
+
+def test_communities_hold_the_names(make):
+    networkx = pytest.importorskip("networkx")
+    A = random_graph()
+    names = ["a", ("b", 1), frozenset("c"), 7, *"defghijklm"]
+    graph = networkx.relabel_nodes(networkx.from_numpy_array((A > 0) * 1), dict(enumerate(names)))
+    model = make(3).fit(graph)
+    cover = model.get_cover()
+    assert model.get_communities() == [[names[i] for i in range(14) if cover[i, k]] for k in range(3)]
+    hard = model.get_cover(top_k=1)
+    assert model.get_communities(top_k=1) == [[names[i] for i in range(14) if hard[i, k]] for k in range(3)]
+    assert model.get_communities(threshold=1e9) == [[], [], []]
+    of_edges = make(3).fit([(f"v{i}", f"v{j}") for i, j in np.argwhere(np.triu(A))]).get_communities(0.0)
+    assert {type(node) for community in of_edges for node in community} == {str}
+    of_matrix = make(3).fit(A).get_communities(0.0)
+    assert {type(node) for community in of_matrix for node in community} == {int}
+    with pytest.raises(NotFittedError):
+        make(3).get_communities()
 
 
 # Containers -----------------------------------------------------------------------------------------------------------

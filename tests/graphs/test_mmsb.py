@@ -96,8 +96,8 @@ def test_what_is_fitted_fits_together():
     np.testing.assert_allclose(gamma.sum(axis=1), 33 + 1, rtol=1e-6)
     np.testing.assert_array_equal(model.block_matrix_, model.block_matrix_.T)
     assert ((model.block_matrix_ > 0) & (model.block_matrix_ < 1)).all()
-    assert model.threshold_ == 0.1
-    np.testing.assert_array_equal(model.get_cover(), model.memberships_ >= 0.1)
+    assert model.threshold_ == 0.15
+    np.testing.assert_array_equal(model.get_cover(), model.memberships_ >= 0.15)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -214,10 +214,13 @@ def test_starts_that_are_none_are_refused(init, message):
         MMSB(2, init=init).fit(KARATE)
 
 
-def test_nodes_without_links_have_equal_shares():
+def test_nodes_without_links_have_the_shares_of_the_prior():
     A = sparse.block_diag([KARATE, sparse.csr_array((2, 2))], format="csr")
-    model = MMSB(2, random_state=0).fit(A)
+    model = MMSB(2, alpha=0.3, random_state=0).fit(A)
     np.testing.assert_array_equal(model.memberships_[34:], 0.5)
+    np.testing.assert_array_equal(model.concentrations_[34:], 0.3)
+    gamma = model.concentrations_
+    np.testing.assert_allclose(model.memberships_, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-12)
     np.testing.assert_array_equal(model.predict_memberships(np.zeros((1, 36))), 0.5)
 
 

@@ -183,20 +183,6 @@ def test_named_nodes(cls):
     np.testing.assert_array_equal(model.memberships_, cls(2, random_state=0).fit(edges).memberships_)
 
 
-@each
-def test_weights_count_only_where_the_model_has_some(cls):
-    A = np.triu(np.random.default_rng(0).uniform(0.5, 2, size=(12, 12)), 1)
-    A += A.T
-    if cls is BayesianNMF:
-        cls(2, random_state=0).fit(A)
-        return
-    with pytest.warns(UserWarning, match="only counts links"):
-        model = cls(2, max_iter=1, random_state=0).fit(A)
-    np.testing.assert_array_equal(
-        model.memberships_, cls(2, max_iter=1, random_state=0).fit((A > 0) * 1.0).memberships_
-    )
-
-
 @unconverged
 @each
 def test_a_failed_fit_is_no_fit(cls):

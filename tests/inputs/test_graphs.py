@@ -110,10 +110,16 @@ def test_self_loops_and_explicit_zeros_go():
     assert X.nnz == 5
 
 
-def test_weights_are_dropped_where_only_links_count():
-    with pytest.warns(UserWarning, match="only counts links"):
-        A, _ = read(PATH, binary=True)
-    np.testing.assert_array_equal(A.toarray(), PATH > 0)
+def test_weights_are_refused_where_only_links_count():
+    with pytest.raises(ValueError, match=r"links of equal weight: .* Pass X > 0 .* BayesianNMF, CDCGS or DMoN"):
+        read(PATH, binary=True)
+    _, model = read(PATH > 0, binary=True)
+    with pytest.raises(ValueError, match="links of equal weight"):
+        validate_links(model, [[0, 1, 2]], binary=True)
+    # Equal weights say no more than links do.
+    for X in (PATH > 0, 7 * (PATH > 0), sparse.csr_array(PATH) > 0):
+        np.testing.assert_array_equal(read(X, binary=True)[0].toarray(), PATH > 0)
+    np.testing.assert_array_equal(validate_links(model, [[0, 3, 3]], binary=True).toarray(), [[0, 1, 1]])
 
 
 @pytest.mark.filterwarnings("error")

@@ -37,7 +37,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, Run
 from ..kernels.graphs import ratio_rows
-from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, row_sums, without_links
+from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, mean_weight, row_sums, without_links
 
 _FIRST = 100  # most communities to begin with where their number is to be found
 _EPS = math.sqrt(np.finfo(float).eps)
@@ -68,8 +68,8 @@ class BayesianNMF(GraphClusterer):
     prior_rate : float, default=2.0
         Its rate b.
     self_loops : {'auto', 'degree', 'unit'} or None, default='auto'
-        What stands on the diagonal: the degrees, ones, or nothing. ``'auto'`` is 'degree' where ``n_clusters`` is given
-        and 'unit' where it is found.
+        What stands on the diagonal: the degrees, the mean weight of a link, or nothing. ``'auto'`` is 'degree' where
+        ``n_clusters`` is given and 'unit' where it is found.
     prune_tol : float, default=1e-6
         A community is dropped when its largest entry is at most this part of the largest one of all.
     n_init : int, default=5
@@ -99,7 +99,7 @@ class BayesianNMF(GraphClusterer):
     community_shares_ : ndarray of shape (n_nodes, n_clusters)
         ``memberships_`` with rows that sum to 1.
     threshold_ : float
-        0.2: the share from which on a node is a member, for ``get_cover``.
+        0.25: the share from which on a node is a member, for ``get_cover``, beside the largest one.
     node_names_ : ndarray of shape (n_nodes,)
     objective_ : float
         The energy U, minimised.
@@ -116,7 +116,7 @@ class BayesianNMF(GraphClusterer):
     Notes
     -----
     Follows [1]_ with the shrinkage of [2]_; the order of the steps, the start from half of the nodes and the degrees on
-    the diagonal are those of the authors' program, the limit of 100 and the threshold of 0.2 are ours. The matrix is
+    the diagonal are those of the authors' program, the limit of 100 and the threshold of 0.25 are ours. The matrix is
     divided by its largest entry. A pass costs O(nnz K) time; memory is O(nnz + n K).
 
     The number found grows with the diagonal: with degrees it is too large on sparse graphs. ``get_cover`` without a
@@ -190,7 +190,7 @@ class BayesianNMF(GraphClusterer):
         """
         self._validate_params()
         A = self._graph(X)
-        self.threshold_ = 0.2
+        self.threshold_ = 0.25
         linked = np.flatnonzero(np.diff(A.indptr))
         if len(linked) == 0:
             K = self.n_clusters or 1
@@ -242,7 +242,7 @@ class BayesianNMF(GraphClusterer):
         if kind == "auto":
             kind = "unit" if self.n_clusters is None else "degree"
         if kind is not None:
-            unit = np.ones(A.shape[0]) if kind == "unit" else row_sums(A)
+            unit = np.full(A.shape[0], mean_weight(A)) if kind == "unit" else row_sums(A)
             A = sparse.csr_array(A + sparse.diags_array(unit))
         self._unit = float(A.data.max())
         V = A / self._unit
@@ -280,10 +280,8 @@ class BayesianNMF(GraphClusterer):
         self.community_shares_ = memberships / np.where(sums > 0, sums, 1)
         return memberships
 
-    def _default_cover(self) -> NDArray[np.bool_]:
-        # Five equal shares are members of all, whichever way they were rounded.
-        cover: NDArray[np.bool_] = self.community_shares_ >= self.threshold_ * (1 - 1e-6)
-        return cover
+    def _strengths(self) -> NDArray[Any]:
+        return self.community_shares_
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Strengths of new nodes, each for itself.

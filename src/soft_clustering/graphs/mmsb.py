@@ -101,9 +101,9 @@ class MMSB(GraphClusterer):
     block_matrix_ : ndarray of shape (n_clusters, n_clusters)
         B, symmetric: probability of a link between members of two blocks.
     concentrations_ : ndarray of shape (n_nodes, n_clusters)
-        The Dirichlet parameters gamma.
+        The Dirichlet parameters gamma; those of the prior for a node without links.
     threshold_ : float
-        0.1: the share from which on a node is a member, for ``get_cover``.
+        0.15: the share from which on a node is a member, for ``get_cover``, beside the largest one.
     node_names_ : ndarray of shape (n_nodes,)
     objective_ : float
         The bound of the log likelihood, maximised.
@@ -122,9 +122,10 @@ class MMSB(GraphClusterer):
     The model is that of [1]_ for undirected graphs. The approximation of the posterior is ours, chosen so that a pass
     looks at links only: it is tighter than the published one for links (joint instead of independent) and, after [2]_,
     coarser for pairs without one (one distribution per node). So are the threshold, the random start and the background
-    rate. Weights are not used. A pass costs O(nnz K + n K^2); memory is O(nnz + n K).
+    rate. Links are there or not: different weights are refused. A pass costs O(nnz K + n K^2); memory is O(nnz + n K).
 
-    As a method for overlapping communities it is behind :class:`BIGCLAM`; an ``alpha`` of 1 or more mixes too much.
+    For overlapping communities ``assortative=True`` is as good or better: free links between blocks explain the nodes
+    of two communities as a block of their own. An ``alpha`` of 1 or more mixes too much.
     Both starts look for dense blocks: one whose links all go to another block is found from shares given as ``init``.
     New nodes come as rows of links to the nodes of ``fit``, whose shares and B are kept.
 
@@ -195,7 +196,7 @@ class MMSB(GraphClusterer):
         self._validate_params()
         A = self._graph(X)
         n, K = A.shape[0], self.n_clusters
-        self.threshold_ = 0.1
+        self.threshold_ = 0.15
         self._alpha = 1 / K if self.alpha is None else float(self.alpha)
         density = A.nnz / max(n * (n - 1), 1)
         rate = 0.1 * density if self.background_rate == "auto" else float(self.background_rate)
@@ -230,10 +231,10 @@ class MMSB(GraphClusterer):
         return self
 
     def _finish(self, state: Blocks, A: Any) -> None:
-        self._store(state.gamma, state.phi, state.B, A.dtype)
-        memberships = _shares(state.gamma)
-        memberships[np.diff(A.indptr) == 0] = 1 / self.n_clusters
-        self._set_memberships(memberships.astype(A.dtype))
+        isolated = np.diff(A.indptr) == 0
+        gamma = np.where(isolated[:, None], self._alpha, state.gamma)  # what is known of nodes without links: the prior
+        self._store(gamma, state.phi, state.B, A.dtype)
+        self._set_memberships(_shares(gamma).astype(A.dtype))
 
     def _start(self, A: Any, rng: np.random.RandomState) -> Array:
         n, K = A.shape[0], self.n_clusters

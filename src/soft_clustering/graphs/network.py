@@ -28,7 +28,7 @@ _SMALL = 50  # nodes, up to which all eigenvectors are computed
 class GraphClusterer(InductiveSoftClusterer):
     """A soft clusterer of the nodes of a graph. New nodes come as rows of links to the nodes of ``fit``.
 
-    ``_binary`` says whether the model only counts links.
+    ``_binary`` says whether the model knows only links that are there or not.
     """
 
     modality: ClassVar[Modality] = "graph"
@@ -48,6 +48,36 @@ class GraphClusterer(InductiveSoftClusterer):
         check_is_fitted(self, "memberships_")
         return validate_links(self, X, binary=self._binary)
 
+    def get_communities(self, threshold: float | None = None, top_k: int | None = None) -> list[list[Any]]:
+        """The overlapping communities as lists of nodes.
+
+        Parameters
+        ----------
+        threshold, top_k : as for ``get_cover``
+
+        Returns
+        -------
+        communities : list of list
+            The nodes of each community, in the order of the columns of ``memberships_`` and with the names of
+            ``node_names_``; a community without nodes is an empty list.
+        """
+        cover = self.get_cover(threshold, top_k)
+        return [self.node_names_[members].tolist() for members in cover.T]
+
+    def _strengths(self) -> NDArray[Any]:
+        """What ``threshold_`` is compared with."""
+        return self.memberships_
+
+    def _default_cover(self) -> NDArray[np.bool_]:
+        """Strengths from ``threshold_`` on; a node that has none belongs to its strongest community, as ``labels_``."""
+        if not hasattr(self, "threshold_"):
+            return super()._default_cover()
+        strengths = self._strengths()
+        # Equal strengths are members of all, whichever way they were rounded.
+        least = np.minimum(self.threshold_, strengths.max(axis=1, keepdims=True)) * (1 - 1e-6)
+        cover: NDArray[np.bool_] = (strengths >= least) & (strengths > 0)
+        return cover
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -59,6 +89,11 @@ class GraphClusterer(InductiveSoftClusterer):
 def row_sums(links: Any) -> Array:
     """Sums of the rows of a matrix, (n,), in double precision: those of large weights are no float32."""
     return np.asarray(links.astype(np.float64).sum(axis=1)).ravel()
+
+
+def mean_weight(A: Any) -> float:
+    """The mean weight of a link: the unit in which nothing depends on the unit of the weights."""
+    return float(A.data.mean(dtype=np.float64))
 
 
 def neighbour_means(links: Any, rows: NDArray[Any]) -> Array:

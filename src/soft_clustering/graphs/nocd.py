@@ -189,7 +189,7 @@ class NOCD(NodeNetwork):
         Step size of Adam.
     eval_every : int, default=25
         Epochs between two evaluations of the loss of all pairs, without dropout.
-    n_iter_no_change : int or None, default=10
+    n_iter_no_change : int or None, default=None
         Converged after so many evaluations without a lower loss. None: ``max_epochs`` epochs are asked for, whatever
         the loss.
     max_epochs : int, default=500
@@ -238,8 +238,9 @@ class NOCD(NodeNetwork):
 
     An epoch costs O(nnz (h + K)) for h hidden units, memory is O(nnz + n (h + K)): the adjacency matrix stays sparse.
     On the CPU torch learns on one thread, so that the result does not depend on the number of cores; on other devices
-    the same seed need not give the same bits. The loss falls slowly long after the communities are found: most fits end
-    at ``max_epochs``, with a warning. Weights of links are not used.
+    the same seed need not give the same bits. The loss falls slowly long after the communities are found: the authors
+    stop after 10 evaluations without a lower one, which hardly happens in their 500 epochs, so that these are the
+    default; the network of least loss is kept. Links are there or not: different weights are refused.
 
     Of two models of a graph, with and without attributes or from two seeds, the authors take the one of lower
     ``objective_``.
@@ -258,7 +259,7 @@ class NOCD(NodeNetwork):
     >>> from soft_clustering.datasets import make_overlapping_graph
     >>> from soft_clustering.metrics import overlapping_nmi
     >>> graph = make_overlapping_graph(200, 4, random_state=0)
-    >>> model = NOCD(n_clusters=4, max_epochs=100, n_iter_no_change=None, random_state=0).fit(graph.adjacency)
+    >>> model = NOCD(n_clusters=4, max_epochs=100, random_state=0).fit(graph.adjacency)
     >>> overlapping_nmi(graph.cover, model.get_cover()) > 0.7
     True
     """
@@ -300,7 +301,7 @@ class NOCD(NodeNetwork):
         batch_size: int | None = 20000,
         learning_rate: float = 1e-3,
         eval_every: int = 25,
-        n_iter_no_change: int | None = 10,
+        n_iter_no_change: int | None = None,
         max_epochs: int = 500,
         device: str = "cpu",
         random_state: Any = None,
@@ -388,6 +389,10 @@ class NOCD(NodeNetwork):
                 mix = NewRows.of(links, self._degrees).mix(self._products)
                 F[known] = self._affiliations(H, mix, self._normalised)
         return F
+
+    def _default_cover(self) -> NDArray[np.bool_]:
+        # The authors' rule, under which a node may belong nowhere, agrees better with the circles of ego networks.
+        return self.get_cover(self.threshold_)
 
     # The method -------------------------------------------------------------------------------------------------------
 

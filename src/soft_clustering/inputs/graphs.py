@@ -27,7 +27,7 @@ def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
         the order in which they first appear. Directed input becomes undirected, with the larger weight of both
         directions and a warning; links of a node to itself are dropped.
     binary : bool
-        Whether weights become 1, with a warning.
+        Whether the model knows only links that are there or not: different weights are refused.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
         A = sparse.csr_array(A.maximum(A.T))
         A.sort_indices()
     if binary:
-        A = _binary(A, stacklevel=5)
+        A = _binary(estimator, A)
     if A.nnz == 0:
         warnings.warn("X has no link between different nodes", UserWarning, stacklevel=4)
     estimator.n_features_in_ = A.shape[0]
@@ -68,7 +68,7 @@ def validate_links(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
             f"X has {A.shape[1]} features, but {type(estimator).__name__} is expecting {estimator.n_features_in_} "
             "features as input: a column for each node of fit."
         )
-    return _binary(A, stacklevel=5) if binary else A
+    return _binary(estimator, A) if binary else A
 
 
 def validate_node_features(node_features: Any, n: int) -> Any:
@@ -82,11 +82,14 @@ def validate_node_features(node_features: Any, n: int) -> Any:
     return sparse.csr_array(features) if sparse.issparse(features) else features
 
 
-def _binary(A: Any, stacklevel: int) -> Any:
-    if A.nnz and (A.data != 1).any():
-        warnings.warn("X has weights: this model only counts links", UserWarning, stacklevel=stacklevel)
-        A = sparse.csr_array((np.ones_like(A.data), A.indices, A.indptr), shape=A.shape)
-    return A
+def _binary(estimator: BaseEstimator, A: Any) -> Any:
+    """Links of weight 1. Equal weights say no more than the links do; different ones would be lost."""
+    if A.nnz and A.data.min() != A.data.max():
+        raise ValueError(
+            f"X must have links of equal weight: {type(estimator).__name__} models links that are there or not. Pass "
+            "X > 0 to drop the weights, or take a model that uses them: BayesianNMF, CDCGS or DMoN."
+        )
+    return sparse.csr_array((np.ones_like(A.data), A.indices, A.indptr), shape=A.shape)
 
 
 def _read(X: Any) -> tuple[Any, NDArray[Any] | None]:

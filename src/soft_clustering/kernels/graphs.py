@@ -85,9 +85,9 @@ def affiliation_rows(A: Any, F: Array, f: Array, rate: float, most: float, steps
 
 
 def affiliation_likelihood(A: Any, F: Array, rate: float) -> float:
-    """The log likelihood of the links and of the pairs without one."""
-    total = F.sum(axis=0)
-    pairs = (total @ total - np.einsum("ij,ij->", F, F)) / 2
+    """The log likelihood of the links and of the pairs without one: sum log(1 - exp(-x - rate)) - sum (x + rate)."""
+    n, total = len(F), F.sum(axis=0)
+    pairs = (total @ total - np.einsum("ij,ij->", F, F)) / 2 + rate * (n * (n - 1) - A.nnz) / 2
     if kernels.compiled is not None:
         links = kernels.compiled.affiliation_links(*_pointers(A), F, rate)
     else:

@@ -78,6 +78,23 @@ def test_fcm_needs_no_torch():
     assert result.returncode == 0, result.stderr
 
 
+def test_oldest_versions_are_those_of_the_metadata():
+    """A job runs the tests with the versions of constraints-oldest.txt."""
+    tomllib = pytest.importorskip("tomllib")
+    root = ROOT.parent
+    if not (root / "constraints-oldest.txt").exists():
+        pytest.skip("an installed package has no constraints")
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = project["dependencies"]
+    optional = [line for lines in project["optional-dependencies"].values() for line in lines]
+    floors = [re.fullmatch(r"([\w-]+)(?:\[.*\])?>=([\d.]+)(?:;.*)?", line) for line in (*required, *optional)]
+    allowed = {(floor[1], floor[2]) for floor in floors if floor}
+    lines = (root / "constraints-oldest.txt").read_text(encoding="utf-8").splitlines()
+    tested = {tuple(line.split("==")) for line in lines if not line.startswith("#")}
+    assert tested <= allowed
+    assert {name for name, _ in tested} >= {re.match(r"[\w-]+", line)[0] for line in required}
+
+
 # Compiled kernels -----------------------------------------------------------------------------------------------------
 
 

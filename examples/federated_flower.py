@@ -12,8 +12,12 @@ os.environ.setdefault("FLWR_TELEMETRY_ENABLED", "0")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 import numpy as np
-from flwr.serverapp import ServerApp
-from flwr.simulation import run_simulation
+
+try:
+    from flwr.serverapp import ServerApp
+    from flwr.simulation import run_simulation
+except ImportError:
+    raise SystemExit('This example needs Flower with its simulation: pip install "flwr[simulation]>=1.21"') from None
 
 from soft_clustering import FeMIFuzzy
 from soft_clustering.federated.flower import fit_over_grid, make_client_app

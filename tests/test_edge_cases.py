@@ -668,7 +668,7 @@ HARD_SPARSE = {
     "one entry": sparse.csr_array(([1.0], ([3], [2])), shape=(30, 4)),
     "one entry of 1e150": sparse.csr_array(([1e150], ([3], [2])), shape=(30, 4)),
     "an empty column": sparse.csr_array(edit(thin(blobs(d=6)), (slice(None), 2), 0.0)),
-    "many columns": sparse.random_array((30, 5000), density=0.002, rng=np.random.default_rng(0), format="csr"),
+    "many columns": sparse.csr_array(sparse.random(30, 5000, 0.002, random_state=0)),
     "integers": sparse.csr_array(np.round(thin(blobs(d=6))).astype(np.int64)),
     "bool": sparse.csr_array(thin(blobs(d=6)) > 0),
     "float32": sparse.csr_array(thin(blobs(d=6)).astype(np.float32)),

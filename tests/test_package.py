@@ -25,7 +25,8 @@ sys.meta_path.insert(0, Block())
 
 def python(code, **environment):
     """Run code in a fresh interpreter that finds this very package."""
-    variables = {key: value for key, value in os.environ.items() if key != "SOFT_CLUSTERING_REQUIRE_KERNELS"}
+    ours = ("SOFT_CLUSTERING_REQUIRE_KERNELS", "SOFT_CLUSTERING_NO_KERNEL_WARNING")
+    variables = {key: value for key, value in os.environ.items() if key not in ours}
     variables |= {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]), **environment}
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=variables, cwd=ROOT.anchor)
 
@@ -75,6 +76,23 @@ def test_import_imports_no_estimator():
 def test_fcm_needs_no_torch():
     result = python("import sys; from soft_clustering import FCM; assert 'torch' not in sys.modules")
     assert result.returncode == 0, result.stderr
+
+
+def test_oldest_versions_are_those_of_the_metadata():
+    """A job runs the tests with the versions of constraints-oldest.txt."""
+    tomllib = pytest.importorskip("tomllib")
+    root = ROOT.parent
+    if not (root / "constraints-oldest.txt").exists():
+        pytest.skip("an installed package has no constraints")
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = project["dependencies"]
+    optional = [line for lines in project["optional-dependencies"].values() for line in lines]
+    floors = [re.fullmatch(r"([\w-]+)(?:\[.*\])?>=([\d.]+)(?:;.*)?", line) for line in (*required, *optional)]
+    allowed = {(floor[1], floor[2]) for floor in floors if floor}
+    lines = (root / "constraints-oldest.txt").read_text(encoding="utf-8").splitlines()
+    tested = {tuple(line.split("==")) for line in lines if not line.startswith("#")}
+    assert tested <= allowed
+    assert {name for name, _ in tested} >= {re.match(r"[\w-]+", line)[0] for line in required}
 
 
 # Compiled kernels -----------------------------------------------------------------------------------------------------
@@ -158,6 +176,60 @@ show_versions()
     lines = result.stdout.splitlines()
     assert lines[0] == "60.505711"
     assert "kernels: not built, NumPy twins serve (slower)" in lines
+
+
+@pytest.mark.parametrize(
+    "model, data",
+    [
+        ("FCM(3, random_state=0)", "load_iris().data"),
+        ("GMM(3, random_state=0)", "load_iris().data"),
+        ("LDA(2, random_state=0)", "np.eye(6, 4)[:, [0, 1, 1, 0]]"),
+        ("BIGCLAM(2, random_state=0)", "1 - np.eye(6)"),
+    ],
+)
+def test_missing_kernels_are_told_once(model, data):
+    code = (
+        BLOCK_KERNELS
+        + f"""
+import warnings
+import numpy as np
+from sklearn.datasets import load_iris
+from soft_clustering import *
+with warnings.catch_warnings(record=True) as record:
+    warnings.simplefilter("always")
+    model = {model}
+    print(len(record))
+    for _ in range(2):
+        model.fit({data})
+told = [str(warning.message) for warning in record if "compiled kernels" in str(warning.message)]
+print(len(told), *told)
+"""
+    )
+    before, after = python(code).stdout.splitlines()
+    assert before == "0"
+    assert after.startswith("1 the compiled kernels of soft-clustering are missing")
+    assert "install a C compiler and reinstall" in after and "SOFT_CLUSTERING_NO_KERNEL_WARNING=1" in after
+    assert python(code, SOFT_CLUSTERING_NO_KERNEL_WARNING="1").stdout.splitlines() == ["0", "0"]
+
+
+def test_kernels_replaced_on_purpose_are_not_told(monkeypatch, recwarn):
+    monkeypatch.delenv("SOFT_CLUSTERING_NO_KERNEL_WARNING", raising=False)
+    monkeypatch.setattr(kernels, "_silent", True)
+    monkeypatch.setattr(kernels, "compiled", None)
+    assert not kernels.use_compiled()
+    assert not recwarn.list
+
+
+def test_flower_example_says_what_to_install():
+    example = ROOT.parent / "examples" / "federated_flower.py"
+    if not example.exists():
+        pytest.skip("an installed package has no examples")
+    code = f"import sys, runpy; sys.modules['flwr'] = None; runpy.run_path({str(example)!r}, run_name='__main__')"
+    result = python(code)
+    assert result.returncode == 1
+    assert (
+        result.stderr.strip() == 'This example needs Flower with its simulation: pip install "flwr[simulation]>=1.21"'
+    )
 
 
 # show_versions --------------------------------------------------------------------------------------------------------

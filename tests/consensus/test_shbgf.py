@@ -31,7 +31,7 @@ def test_vectors_are_those_of_the_bipartite_graph(form, monkeypatch):
         shbgf, "k_means_parts", lambda vectors, *rest: seen.append(vectors) or k_means_parts(vectors, *rest)
     )
     model = SHBGF(3, random_state=0).fit([form(U) for U in X], partition_weights=WEIGHTS)
-    Y = np.hstack([w * U for w, U in zip(WEIGHTS, X, strict=True)])[:, model._columns]
+    Y = np.hstack([w * U for w, U in zip(WEIGHTS, X, strict=True)])[:, np.argsort(model._merged)]
     S = np.block([[np.zeros((80, 80)), Y], [Y.T, np.zeros((15, 15))]])
     root = np.sqrt(S.sum(axis=1))
     _, expected = np.linalg.eigh(S / root[:, None] / root)
@@ -122,7 +122,7 @@ def test_graph_for_metis(monkeypatch):
         shbgf, "metis_parts", lambda S, K, n_init, rng: seen.append((S.toarray(), K, n_init)) or np.arange(95) % 3
     )
     model = SHBGF(3, partitioner="metis", n_init=4).fit(X, partition_weights=WEIGHTS)
-    Y = np.hstack([w * U for w, U in zip(WEIGHTS, X, strict=True)])[:, model._columns]
+    Y = np.hstack([w * U for w, U in zip(WEIGHTS, X, strict=True)])[:, np.argsort(model._merged)]
     S, K, n_init = seen[0]
     np.testing.assert_allclose(S, np.block([[np.zeros((80, 80)), Y], [Y.T, np.zeros((15, 15))]]))
     assert (K, n_init) == (3, 4)

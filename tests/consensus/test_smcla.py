@@ -24,15 +24,18 @@ def ensemble(seed=0):
 def test_graph(similarity, form, weights, monkeypatch):
     X = ensemble()
     seen = []
-    monkeypatch.setattr(SMCLA, "_parts_of_graph", lambda self, S, rng: seen.append(S.copy()) or np.arange(15) % 3)
+    monkeypatch.setattr(SMCLA, "_parts_of_graph", lambda self, S, rng, w: seen.append((S, w)) or np.arange(15) % 3)
     model = SMCLA(3, similarity=similarity).fit([form(U) for U in X], partition_weights=weights)
-    columns = np.hstack(X).T[model._columns]
+    S, w = seen[0]
+    columns, counts = np.hstack(X).T, np.repeat(weights or [1] * 5, 3)
     for a, u in enumerate(columns):
         for b, v in enumerate(columns):
             expected = (
                 np.exp(-np.square(u - v).sum() / 80) if similarity == "euclidean" else u @ v / (u @ u + v @ v - u @ v)
             )
-            assert seen[0][a, b] == pytest.approx(expected, abs=1e-12)
+            expected *= counts[a] * counts[b] / counts.mean() ** 2
+            assert S[model._merged[a], model._merged[b]] == pytest.approx(expected, abs=1e-12)
+    np.testing.assert_allclose(w[model._merged], counts / counts.mean(), atol=1e-12)
 
 
 @pytest.mark.parametrize("weights", [[1, 1, 1, 1, 1], [1, 5, 1, 2, 1]])
@@ -77,12 +80,13 @@ def test_empty_meta_cluster_takes_the_least_similar():
         S = rng.uniform(size=(8, 8))
         S = (S + S.T) / 2
         labels = rng.integers(3, size=8)
-        found = fill_empty(labels, S, 4)
+        w = rng.integers(1, 4, size=8).astype(float)
+        found = fill_empty(labels, S, 4, w)
         own = {}
         for a in range(8):
             others = [b for b in range(8) if b != a and labels[b] == labels[a]]
             if others:
-                own[a] = np.mean([S[a, b] for b in others])
+                own[a] = np.average([S[a, b] for b in others], weights=[w[b] for b in others])
         expected = labels.copy()
         if len(set(labels)) == 3:
             expected[min(own, key=own.get)] = 3
@@ -92,17 +96,26 @@ def test_empty_meta_cluster_takes_the_least_similar():
 
 def test_fill_many():
     S = np.ones((5, 5))
-    assert sorted(fill_empty(np.zeros(5, dtype=np.intp), S, 5)) == [0, 1, 2, 3, 4]
+    assert sorted(fill_empty(np.zeros(5, dtype=np.intp), S, 5, np.ones(5))) == [0, 1, 2, 3, 4]
     labels = np.array([1, 0, 1])
-    np.testing.assert_array_equal(fill_empty(labels, np.ones((3, 3)), 2), labels)
+    np.testing.assert_array_equal(fill_empty(labels, np.ones((3, 3)), 2, np.ones(3)), labels)
+
+
+def test_equal_base_clusters_stay_together():
+    y = np.repeat([0, 1], 20)
+    with pytest.warns(ConvergenceWarning, match="found 2 distinct clusters"):
+        model = SMCLA(3, random_state=0).fit([y, 1 - y, y])
+    assert model.cluster_labels_[[0, 3, 4]].tolist() == [model.cluster_labels_[0]] * 3
+    assert model.cluster_labels_[[1, 2, 5]].tolist() == [1 - model.cluster_labels_[0]] * 3
+    assert adjusted_rand_score(model.labels_, y) == 1
 
 
 def test_no_meta_cluster_stays_empty():
     y = np.repeat([0, 1], 20)
+    near = 0.999 * np.eye(2)[y] + 0.0005
     with pytest.warns(ConvergenceWarning, match="found 2 distinct clusters"):
-        model = SMCLA(3, random_state=0).fit([y, 1 - y, y])
+        model = SMCLA(3, random_state=0).fit([y, near])
     assert set(model.cluster_labels_) == {0, 1, 2}
-    assert adjusted_rand_score(model.labels_, y) == 1
 
 
 def test_fewer_base_clusters_than_meta_clusters():

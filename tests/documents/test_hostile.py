@@ -192,7 +192,7 @@ EITHER = {
     "ones": np.ones((9, 4)),
     "two kinds of documents": np.repeat([[1.0, 0, 2], [0, 3, 0]], 8, axis=0),
     "all but one empty": edit(np.zeros((9, 4)), (2, 1), 3.0),
-    "many columns": sparse.random_array((20, 3000), density=0.003, rng=np.random.default_rng(0), format="csr"),
+    "many columns": sparse.csr_array(sparse.random(20, 3000, 0.003, random_state=0)),
     "long and short": np.vstack([counts(9), 1e6 * counts(9)]),
     "one huge entry": edit(counts(), (3, 1), 1e80),
     "one tiny entry": edit(counts(), (3, 1), 1e-150),

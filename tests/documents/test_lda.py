@@ -199,7 +199,8 @@ def test_documents_without_words(planted):
 
 
 def test_nothing_at_all():
-    model = LDA(3, random_state=0).fit(np.zeros((4, 5)))
+    with pytest.warns(ConvergenceWarning, match="LDA collapsed"):
+        model = LDA(3, random_state=0).fit(np.zeros((4, 5)))
     np.testing.assert_allclose(model.memberships_, 1 / 3)
     with pytest.raises(ValueError, match="known word"):
         model.perplexity(np.zeros((4, 5)))
@@ -245,6 +246,16 @@ def test_best_of_several_starts(planted):
 def test_unconverged_runs_warn(planted):
     with pytest.warns(ConvergenceWarning, match="LDA did not converge in max_iter=2"):
         LDA(4, max_iter=2, tol=0, random_state=0).fit(planted[0])
+
+
+@pytest.mark.parametrize("setting", ["prior", "start"])
+def test_collapse_warns(planted, setting):
+    """Priors that outweigh every document, or topics that start equal and stay so: all documents have equal shares."""
+    X = planted[0]
+    parameters = {"doc_topic_prior": 1e4} if setting == "prior" else {"init": np.ones((4, X.shape[1]))}
+    with pytest.warns(ConvergenceWarning, match="LDA collapsed.*Lower doc_topic_prior"):
+        model = LDA(4, random_state=0, **parameters).fit(X)
+    np.testing.assert_allclose(model.memberships_, 0.25, atol=0.02)
 
 
 def test_texts(tmp_path):

@@ -53,10 +53,24 @@ def test_number_of_trajectories_is_found():
         assert list(model.xie_beni_) == [2, 3, 4, 5]
 
 
+@pytest.mark.parametrize(
+    "holdings, few, many",
+    [([[0, 1, 2, 3]] * 4, 4, 4), ([[0, 1, 2], [1, 2, 3], [2, 3, 0], [3, 0, 1]], 3, 3), ([[0], [1], [2]], 4, 8)],
+    ids=["all", "three of four at each client: too few", "one of three at each client: too many"],
+)
+def test_number_of_clusters_with_different_mixes(holdings, few, many):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        centers = 8 * np.eye(4)
+        clients = [centers[rng.choice(held, 120)] + rng.standard_normal((120, 4)) for held in holdings]
+        assert few <= FeMIFuzzy(random_state=seed).fit(clients).n_clusters_ <= many
+
+
 def test_centers_are_the_curves():
     model = FeMIFuzzy(3, random_state=0).fit(trajectories(0, 0.1)[0])
-    order = matched(CURVES, model.centers_)
-    np.testing.assert_allclose(model.centers_[order], CURVES, atol=0.6)
+    difference = model.centers_[matched(CURVES, model.centers_)] - CURVES
+    assert np.abs(difference).max() < 0.2  # 0.175; the class means of complete rows have 0.14
+    assert np.sqrt(np.square(difference).mean()) < 0.1
 
 
 # Agreement ------------------------------------------------------------------------------------------------------------

@@ -5,7 +5,9 @@ and w (t,) holds the weight of a column's partition. A method cuts a graph of ob
 says from that how strongly a base cluster speaks for a consensus cluster: links L (t, K). The soft consensus is U L
 with rows scaled to sum to 1, for the objects of ``fit`` and for new ones alike.
 
-A partition of weight 2 counts as two copies of it.
+A partition of weight 2 is two copies of it, because copies become weights: base clusters with the same memberships are
+merged into one column, whose weight is the sum of theirs, and the weights are scaled to a mean of 1 over those columns.
+A method reads a column of weight w as w equal base clusters.
 """
 
 from __future__ import annotations
@@ -87,7 +89,8 @@ class ConsensusClusterer(InductiveSoftClusterer):
     def _cut(self, U: Any, w: Array, rng: np.random.RandomState) -> Array:
         """Cut the graph, set what is fitted, and return the links (t, K) of base clusters to consensus clusters.
 
-        U and w have the columns of base clusters with members and a positive weight, in an order of their own.
+        The columns of U are the different base clusters with members and a positive weight, in an order of their own;
+        w counts how often each occurs, with a mean of 1.
         """
         raise NotImplementedError
 
@@ -103,7 +106,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
         y : ignored
         partition_weights : array-like of shape (n_partitions,), default=None
             How much each partition counts: one of weight 2 as two copies of it, one of weight 0 not at all. Only ratios
-            matter.
+            matter, so two copies of every partition change nothing.
 
         Returns
         -------
@@ -119,12 +122,12 @@ class ConsensusClusterer(InductiveSoftClusterer):
         with single_threaded():
             U = _side_by_side(partitions)
             w = np.repeat(weights, [len(labels) for labels in partitions.columns])
-            # An order that is the columns' own: the result does not depend on that of partitions and their clusters.
-            place = w * (U.T @ np.random.RandomState(0).uniform(1, 2, n))
-            order = np.argsort(place)
-            self._base_labels, self._columns = partitions.columns, order[place[order] > 0]
-            U = self._known_columns(U)
-            self._links = self._cut(U, w[self._columns], check_random_state(self.random_state))
+            self._base_labels, self._columns = partitions.columns, np.flatnonzero(w * U.sum(axis=0))
+            U, w = self._known_columns(U), w[self._columns]
+            first, self._merged = _different_columns(U)
+            total = np.bincount(self._merged, w)
+            links = self._cut(U[:, first], total / total.mean(), check_random_state(self.random_state))
+            self._links = links[self._merged] * (w / total[self._merged])[:, None]
             self.consensus_memberships_ = self._consensus(U, partitions.dtype)
         self._set_memberships(self._crisp(self.consensus_memberships_))
 
@@ -201,16 +204,16 @@ class ConsensusClusterer(InductiveSoftClusterer):
     def _crisp(self, consensus: NDArray[Any]) -> NDArray[Any]:
         return one_hot(consensus.argmax(axis=1), consensus.shape[1]).astype(consensus.dtype)
 
-    def _parts_of_graph(self, S: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
-        """Cut a graph of weights S, which may be overwritten."""
+    def _parts_of_graph(self, S: Any, rng: np.random.RandomState, w: Array | None = None) -> NDArray[np.intp]:
+        """Cut a graph of weights S, which may be overwritten; w counts how many nodes a row stands for."""
         if self.partitioner == "metis":
             return metis_parts(S, self.n_clusters, self.n_init, rng)
-        return k_means_parts(cut_vectors(S, self.n_clusters, rng), self.n_clusters, self.n_init, rng)
+        return k_means_parts(cut_vectors(S, self.n_clusters, rng), self.n_clusters, self.n_init, rng, w)
 
     def _of_base_clusters(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Labels of the columns of U as those of all base clusters in the order of X, -1 where one has no members."""
+        """Labels of different columns as those of all base clusters in the order of X, -1 where one has no members."""
         found = np.full(sum(map(len, self._base_labels)), -1, dtype=np.intp)
-        found[self._columns] = labels
+        found[self._columns] = labels[self._merged]
         return found
 
     def __sklearn_tags__(self) -> Tags:
@@ -225,3 +228,34 @@ def _side_by_side(partitions: Partitions) -> Any:
     if all(sparse.issparse(U) or np.count_nonzero(U) <= len(U) for U in blocks):
         return sparse.csr_array(sparse.hstack([sparse.csr_array(U) for U in blocks]))
     return np.hstack([U.toarray() if sparse.issparse(U) else U for U in blocks])
+
+
+def _different_columns(U: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places of the different columns, and for each column of U which of them it equals.
+
+    Their order is the columns' own: the result does not depend on that of partitions and their clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first, merged = _different_columns(np.array([[0.2, 0.8, 0.2], [0.7, 0.3, 0.7]]))
+    >>> first.tolist(), merged.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    n = U.shape[0]
+    columns: Any = sparse.csc_array(U) if sparse.issparse(U) else np.asfortranarray(U)
+    seen: dict[bytes, int] = {}
+    group = np.empty(U.shape[1], dtype=np.intp)
+    first: list[int] = []
+    for j in range(U.shape[1]):
+        if sparse.issparse(columns):
+            part = slice(columns.indptr[j], columns.indptr[j + 1])
+            content = columns.indices[part].tobytes() + columns.data[part].tobytes()
+        else:
+            content = columns[:, j].tobytes()
+        group[j] = seen.setdefault(content, len(first))
+        if group[j] == len(first):
+            first.append(j)
+    place = U[:, first].T @ np.random.RandomState(0).uniform(1, 2, n)
+    order = np.argsort(place)
+    return np.array(first, dtype=np.intp)[order], np.argsort(order)[group]

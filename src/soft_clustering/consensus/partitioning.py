@@ -82,12 +82,14 @@ def _signs(vectors: Array) -> Array:
     return np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-def k_means_parts(vectors: Array, K: int, n_init: int, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """k-means of the rows, each scaled to length 1."""
+def k_means_parts(
+    vectors: Array, K: int, n_init: int, rng: np.random.RandomState, weight: Array | None = None
+) -> NDArray[np.intp]:
+    """k-means of the rows, each scaled to length 1; a row of weight 2 counts as two."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = np.where(length > _SHORT, vectors / np.maximum(length, _SHORT), 0)
     rows = np.ascontiguousarray(np.round(rows, _DIGITS) + 0.0)  # no -0
-    blocks = make_blocks(rows)
+    blocks = make_blocks(rows, weight)
     starts = [kmeans(blocks, K, rng) for _ in range(n_init)]
     best = min(starts, key=lambda V: blocks.reduce(center_statistics, V, "nearest", 0.0).objective)
     labels: NDArray[np.intp] = blocks.map_rows(center_memberships, best, "nearest", 0.0).argmax(axis=1)

@@ -6,7 +6,8 @@ and base cluster j, and there are no others. The graph is cut into K parts, each
 that they belong to.
 
 The spectral cut takes the leading singular vectors of Z = D_r^(-1/2) Y D_c^(-1/2), D_r and D_c the sums of rows and
-columns; the left ones stand for objects, the right ones for base clusters.
+columns; the left ones stand for objects, the right ones for base clusters. In the k-means that follows a base cluster
+counts w_j times, an object once.
 
 References
 ----------
@@ -117,7 +118,8 @@ class SHBGF(ConsensusClusterer):
             parts = metis_parts(sparse.bmat([[None, edges], [edges.T, None]]), K, self.n_init, rng)
         else:
             Z = scaled(scaled(Y, 1 / np.sqrt(Y.sum(axis=1))[:, None]), 1 / np.sqrt(Y.sum(axis=0))[None])
-            parts = k_means_parts(np.vstack(singular_vectors(Z, K, rng)), K, self.n_init, rng)
+            nodes = np.vstack(singular_vectors(Z, K, rng))
+            parts = k_means_parts(nodes, K, self.n_init, rng, np.concatenate([np.ones(n), w]))
         self.graph_labels_ = parts[:n]
         self.cluster_labels_ = self._of_base_clusters(parts[n:])
         return mean_links(parts[n:], w, K)

@@ -6,8 +6,9 @@ column of base cluster a, two of them are the more similar the more they hold th
 * ``'euclidean'``: exp(-|u_a - u_b|^2 / n);
 * ``'jaccard'``: u_a . u_b / (|u_a|^2 + |u_b|^2 - u_a . u_b).
 
-The graph is cut into K meta-clusters. An object's association with a meta-cluster is the mean of the columns in it,
-weighted by their partitions, and it belongs to the one of largest association.
+The graph is cut into K meta-clusters. A base cluster of weight w (see ``ensemble.py``) stands for w equal nodes, so the
+edge between two of them counts w_a w_b times. An object's association with a meta-cluster is the mean of the columns in
+it, weighted by their partitions, and it belongs to the one of largest association.
 
 References
 ----------
@@ -69,11 +70,12 @@ class SMCLA(ConsensusClusterer):
     For r partitions with t clusters in all, O(n t^2 + t^3) time and O(n t + t^2) memory; crisp partitions stay sparse.
     Because the graph holds base clusters, unequal numbers of objects are no problem for METIS here.
 
-    A meta-cluster that the cut leaves empty takes the base cluster that is least similar to its own meta-cluster.
+    A meta-cluster that the cut leaves empty takes the base cluster that is least similar to its own meta-cluster; equal
+    base clusters stay together, so it stays empty if fewer than K differ.
 
     The division by n in ``'euclidean'`` is ours: without it nearly every edge is below the rounding of METIS. The
-    spectral cut and the weights of partitions, which enter the mean only, are ours, too. The association is the
-    method's own rule and serves new objects as it is.
+    spectral cut and the weights of partitions are ours, too. METIS balances the numbers of different base clusters,
+    whatever their weights. The association is the method's own rule and serves new objects as it is.
 
     References
     ----------
@@ -116,8 +118,11 @@ class SMCLA(ConsensusClusterer):
 
     def _cut(self, U: Any, w: Array, rng: np.random.RandomState) -> Array:
         K, (n, t) = self.n_clusters, U.shape
-        if t < K:
-            raise ValueError(f"n_clusters={K} must be at most the number of clusters in the partitions. Got {t} in X.")
+        total = len(self._columns)
+        if total < K:
+            raise ValueError(
+                f"n_clusters={K} must be at most the number of clusters in the partitions. Got {total} in X."
+            )
         G = U.T @ U
         G = G.toarray() if sparse.issparse(G) else G
         size = G.diagonal()
@@ -125,26 +130,28 @@ class SMCLA(ConsensusClusterer):
             S = np.exp(-np.maximum(size[:, None] + size - 2 * G, 0) / n)
         else:
             S = G / (size[:, None] + size - G)
-        meta = fill_empty(self._parts_of_graph(S.copy(), rng), S, K)
+        meta = fill_empty(self._parts_of_graph(w[:, None] * S * w, rng, w), S, K, w) if t > K else np.arange(t)
         self.cluster_labels_ = self._of_base_clusters(meta)
         return mean_links(meta, w, K)
 
 
-def fill_empty(labels: NDArray[np.intp], S: Array, K: int) -> NDArray[np.intp]:
-    """Give each empty meta-cluster the node that is least similar to the others of its own.
+def fill_empty(labels: NDArray[np.intp], S: Array, K: int, w: Array) -> NDArray[np.intp]:
+    """Give each empty meta-cluster the node that is least similar to the others of its own, whose weights are w.
 
     Examples
     --------
     >>> import numpy as np
     >>> S = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
-    >>> fill_empty(np.array([0, 0, 0]), S, 2)
+    >>> fill_empty(np.array([0, 0, 0]), S, 2, np.ones(3))
     array([0, 0, 1])
     """
     labels = labels.copy()
     S = S * (1 - np.eye(len(S)))
     for k in np.setdiff1d(np.arange(K), labels):
         H = one_hot(labels, K)
-        others = H.sum(axis=0)[labels] - 1
-        similarity = (S @ H)[np.arange(len(S)), labels] / np.maximum(others, 1)
-        labels[np.argmin(np.where(others > 0, similarity, np.inf))] = k
+        alone = H.sum(axis=0)[labels] == 1
+        weight = w[:, None] * H
+        others = np.where(alone, 1, weight.sum(axis=0)[labels] - w)
+        similarity = (S @ weight)[np.arange(len(S)), labels] / others
+        labels[np.argmin(np.where(alone, np.inf, similarity))] = k
     return labels

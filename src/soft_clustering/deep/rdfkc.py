@@ -321,9 +321,9 @@ class RDFKC(InductiveSoftClusterer):
         Step size of Adam afterwards.
     max_epochs : int, default=30
         Passes of autoencoder and clusters.
-    tol : float or None, default=1e-3
-        Converged when no membership changes by more than this in an epoch. None: ``max_epochs`` epochs are asked for,
-        whatever changes.
+    tol : float or None, default=None
+        None: the network learns for ``max_epochs`` epochs. A number ends the fit as soon as no membership changes by
+        more than this in an epoch, and a warning says if that was never the case.
     device : str, default='cpu'
         Where the network learns: ``'cpu'``, ``'cuda'``, ``'auto'`` (a GPU where there is one) or the name of a torch
         device. Prediction is on the CPU.
@@ -354,6 +354,7 @@ class RDFKC(InductiveSoftClusterer):
     n_iter_ : int
         Epochs after pretraining.
     converged_ : bool
+        Whether ``tol`` was met; False without one.
 
     See Also
     --------
@@ -375,9 +376,11 @@ class RDFKC(InductiveSoftClusterer):
     give the same bits. Samples are centred and divided by one standard deviation for all features, as for pixels: where
     features have different units, scale them first.
 
-    Random batches keep the network moving: with the default ``tol`` most fits end at ``max_epochs``, with a warning. On
-    small tables a network learns little that k-means does not see. On the 8 by 8 digits of scikit-learn the clusters
-    are better than those of the autoencoder alone, but only about as good as those of k-means on the pixels.
+    Random batches keep the network moving at a constant learning rate: on the digits of scikit-learn some membership
+    still changes by 0.02 to 0.08 in every epoch up to the 120th, while the clusters improve slowly. The number of
+    epochs is therefore the rule that ends a fit, not a change of the memberships. On small tables a network learns
+    little that k-means does not see. On the 8 by 8 digits the clusters are better than those of the autoencoder alone,
+    but only about as good as those of k-means on the pixels.
 
     References
     ----------
@@ -444,7 +447,7 @@ class RDFKC(InductiveSoftClusterer):
         pretrain_learning_rate: float = 1e-3,
         learning_rate: float = 3e-4,
         max_epochs: int = 30,
-        tol: float | None = 1e-3,
+        tol: float | None = None,
         device: str = "cpu",
         random_state: Any = None,
         verbose: int = 0,

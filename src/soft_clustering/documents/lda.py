@@ -218,6 +218,7 @@ class LDA(TopicModel):
     _objective_sense: ClassVar[Literal["min", "max"]] = "max"
     _accepts_sparse: ClassVar[bool] = True
     _residual = staticmethod(objective_change)
+    _remedy: ClassVar[str] = "Lower doc_topic_prior, start from topics that differ"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "doc_topic_prior": [None, Interval(Real, 0, None, closed="neither")],
         "topic_word_prior": [None, Interval(Real, 0, None, closed="neither")],

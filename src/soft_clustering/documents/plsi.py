@@ -43,7 +43,6 @@ from .topics import TopicModel, count_words, weighted_rows
 
 _OWN = 0.9  # share of its group's topic that a document starts with
 _SMOOTH = 1e-4  # of the mean count of a word in a topic, added at the start
-_FLAT = 0.05  # difference from its mean below which a share says nothing
 _SETTLED = 1e-7  # change of a share below which a folded-in document is left alone
 # The schedule of tempering
 _GAIN = 1e-4  # in held-out log likelihood per word that counts as one
@@ -240,6 +239,7 @@ class PLSI(TopicModel):
     _objective_sense: ClassVar[Literal["min", "max"]] = "max"
     _accepts_sparse: ClassVar[bool] = True
     _residual = staticmethod(objective_change)
+    _remedy: ClassVar[str] = "Raise beta"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "tempered": ["boolean"],
         "beta": [Interval(Real, 0, 1, closed="right")],
@@ -399,12 +399,8 @@ class PLSI(TopicModel):
 
     def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
         complaints = super()._complaints(run, blocks)
-        if self.tempered and complaints:
-            complaints = [f"PLSI was still tempering after max_iter={self.max_iter} passes. Increase max_iter."]
-        if self.n_clusters > 1 and np.abs(self.memberships_ - self.topic_weights_).max() < _FLAT:
-            complaints.append(
-                "PLSI collapsed: all documents have about the same shares of topics. Raise beta or lower n_clusters."
-            )
+        if self.tempered and not run.converged and self.max_iter > 1:
+            complaints[0] = f"PLSI was still tempering after max_iter={self.max_iter} passes. Increase max_iter."
         return complaints
 
     def _store_rows(self, blocks: Blocks, state: Aspects) -> None:

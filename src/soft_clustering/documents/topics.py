@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.alternating import AlternatingClusterer
+from ..engine.alternating import AlternatingClusterer, Run
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from .corpus import DocumentClusterer
+
+_FLAT = 0.05  # difference from its mean below which a share says nothing
 
 
 class TopicModel(DocumentClusterer, AlternatingClusterer):
     """An alternating method over counts of words, with word probabilities ``topic_word_`` (K, V)."""
 
     topic_word_: NDArray[Any]
+    _remedy: ClassVar[str]  # of a collapse, beside fewer topics
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         return self._documents(X, reset=reset)
@@ -25,6 +28,15 @@ class TopicModel(DocumentClusterer, AlternatingClusterer):
 
     def _check_size(self, blocks: Blocks) -> None:
         """More topics than documents are no fault."""
+
+    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+        complaints = super()._complaints(run, blocks)
+        if self.n_clusters > 1 and np.abs(self.memberships_ - self.memberships_.mean(axis=0)).max() < _FLAT:
+            complaints.append(
+                f"{type(self).__name__} collapsed: all documents have about the same shares of topics. "
+                f"{self._remedy} or lower n_clusters."
+            )
+        return complaints
 
     def _word_weights(self) -> NDArray[Any]:
         return self.topic_word_

@@ -137,8 +137,11 @@ class FeMIFuzzy(InductiveSoftClusterer):
     imputation O(q^3 + d^2) per pass for a row with q of d values missing: some hundred features at most. One Gaussian
     for all clusters blurs them when much is missing.
 
-    A client judges the number of clusters by its own rows: where the clients have very different mixes of the clusters,
-    too few may be found. Where rows can be pooled and are complete, :class:`soft_clustering.FCM` on them does as well.
+    A client judges the number of clusters by its own rows, which misleads where the clients have different mixes of the
+    clusters. Where one cluster makes up most of the rows of each client, too many are found, because the index then
+    compares ways of splitting that one; where each client lacks some of the clusters, too few, the number that it
+    holds. Set ``n_clusters`` in these cases. Where rows can be pooled and are complete, :class:`soft_clustering.FCM` on
+    them does as well.
 
     References
     ----------

@@ -33,6 +33,7 @@ except ImportError as error:
             "reinstall soft-clustering"
         ) from error
     compiled = None
+_silent = compiled is not None  # whether there is nothing, or nothing more, to tell about missing kernels
 
 SOURCES = ("_compiled.pyx", "gauss.h", "graphs.h", "kernels.h", "rules.h", "tile.h", "topics.h")
 
@@ -51,6 +52,22 @@ if compiled is not None and source_hash() not in (None, compiled.source_hash):
         RuntimeWarning,
         stacklevel=2,
     )
+
+
+def use_compiled() -> bool:
+    """Whether the compiled kernels serve. The first call without them warns, unless they were replaced on purpose."""
+    global _silent
+    if not _silent:
+        _silent = True
+        if os.environ.get("SOFT_CLUSTERING_NO_KERNEL_WARNING") != "1":
+            warnings.warn(
+                "the compiled kernels of soft-clustering are missing, NumPy stands in for them and fits are slower: "
+                "install a C compiler and reinstall soft-clustering, or set SOFT_CLUSTERING_NO_KERNEL_WARNING=1 to "
+                "silence this warning",
+                UserWarning,
+                stacklevel=2,
+            )
+    return compiled is not None
 
 
 _ONE_THREAD: ContextVar[bool] = ContextVar("one_thread", default=False)
@@ -166,7 +183,7 @@ def usable_cores() -> int:
 
 def center_statistics(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> CenterStatistics:
     """Statistics for new centres under a membership rule of ``reference.RULES``, one pass over the rows."""
-    if compiled is None:
+    if not use_compiled():
         answer = reference.center_statistics(block, V, rule, *parameters)
     else:
         grid = _grid(block, len(V), len(V) * block.d)
@@ -177,21 +194,21 @@ def center_statistics(block: Block, V: NDArray[np.float64], rule: str, *paramete
 
 def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[Any]:
     """Memberships (n, K) under a rule of ``reference.RULES``, in the type of the rows."""
-    if compiled is None:
+    if not use_compiled():
         return reference.center_memberships(block, V, rule, *parameters)
     return compiled.center_memberships(block.rows, V, rule, np.array(parameters), *_grid(block, len(V), 0))
 
 
 def seed(block: Block, order: NDArray[np.intp], uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows (K, d) drawn by greedy k-means++ with given uniforms (K, trials), by inversion along ``order``."""
-    if compiled is None:
+    if not use_compiled():
         return reference.seed(block, order, uniforms)
     return compiled.seed(block.rows, order, uniforms, *_grid(block, uniforms.shape[1], 0))
 
 
 def center_scatter(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> Scatter:
     """Summed weights (K,) under a rule, and summed weights times squared distances (K,)."""
-    if compiled is None:
+    if not use_compiled():
         return Scatter(*reference.center_scatter(block, V, rule, *parameters))
     grid = _grid(block, len(V), 2 * len(V))
     return Scatter(*compiled.center_scatter(block.rows, V, rule, np.array(parameters), *grid))
@@ -199,7 +216,7 @@ def center_scatter(block: Block, V: NDArray[np.float64], rule: str, *parameters:
 
 def center_rows(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[np.float64]:
     """The objective of each row under a rule, (n,)."""
-    if compiled is None:
+    if not use_compiled():
         return reference.center_rows(block, V, rule, *parameters)
     out = np.zeros(block.n)
     compiled.center_rows(block.rows, V, rule, np.array(parameters), out, *_grid(block, len(V), 0))
@@ -208,7 +225,7 @@ def center_rows(block: Block, V: NDArray[np.float64], rule: str, *parameters: fl
 
 def pair_bumps(Z: NDArray[np.float64], alpha: float, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """For each row (n,): sum_j weight_j exp(-alpha |z_i - z_j|^2), each distance computed once."""
-    if compiled is None:
+    if not use_compiled():
         return reference.pair_bumps(Z, alpha, weight)
     return compiled.pair_bumps(Z, np.concatenate([[alpha], weight]), *_pair_grid(Z))
 
@@ -220,7 +237,7 @@ def pair_median(Z: NDArray[np.float64]) -> float:
     those inside, among which it is found. Exact, whatever the sample; without a bracket that holds, all are sorted.
     """
     n = len(Z)
-    if compiled is None or not 32 * _SAMPLED <= n * n <= _SAMPLED**2:
+    if not use_compiled() or not 32 * _SAMPLED <= n * n <= _SAMPLED**2:
         return reference.pair_median(Z)
     # Every row meets the next few of a random order: all rows equally often, which random pairs do not.
     shuffled = Z[np.random.RandomState(0).permutation(n)]
@@ -261,7 +278,7 @@ def gauss_statistics(
     they are not needed with given memberships. Gives :class:`TemperedStatistics` for the tempered rule, else
     :class:`GaussStatistics`.
     """
-    if compiled is None:
+    if not use_compiled():
         answer = reference.gauss_statistics(block, means, factors, constants, full, memberships, rule, *parameters)
     else:
         K, d = means.shape
@@ -283,7 +300,7 @@ def gauss_memberships(
     rule: str = "posterior",
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Memberships (n, K) in the type of the rows, and the log likelihood (metric rule: objective) of each row."""
-    if compiled is None:
+    if not use_compiled():
         return reference.gauss_memberships(block, means, factors, constants, full, rule, *parameters)
     K, d = means.shape
     numbers = np.array(parameters or (0.0,))
@@ -303,6 +320,6 @@ def inverse_cholesky(covariances: NDArray[np.float64]) -> tuple[NDArray[np.float
     >>> failed is None
     True
     """
-    if compiled is None or covariances.shape[-1] > _FEW:
+    if not use_compiled() or covariances.shape[-1] > _FEW:
         return reference.inverse_cholesky(covariances)
     return compiled.inverse_cholesky(np.ascontiguousarray(covariances), reference.PIVOT)

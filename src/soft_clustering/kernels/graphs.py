@@ -32,7 +32,7 @@ def ratio_rows(V: Any, P: Array, Q: Array) -> tuple[Array, float]:
     P : array of shape (n, K)
     Q : array of shape (m, K)
     """
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         n, m = V.shape
         indices = V.indices.astype(V.indptr.dtype, copy=False)
         rows = kernels.compiled.Rows(V.data, np.zeros(m), np.ones(m), None, indices, V.indptr, m)
@@ -60,7 +60,7 @@ def affiliation_sweep(A: Any, F: Array, total: Array, order: NDArray[np.int64], 
 
     P(link) = 1 - exp(-F_u . F_v - rate). ``total`` is the sum of the rows, and is kept so; no entry exceeds ``most``.
     """
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         kernels.compiled.affiliation_sweep(*_pointers(A), F, total, order, rate, most)
         return
     for u in order:
@@ -72,7 +72,7 @@ def affiliation_sweep(A: Any, F: Array, total: Array, order: NDArray[np.int64], 
 def affiliation_rows(A: Any, F: Array, f: Array, rate: float, most: float, steps: int) -> None:
     """Move the rows f (m, wide) of new nodes with links A (m, n) to the nodes of F; in place."""
     total = F.sum(axis=0)
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         kernels.compiled.affiliation_rows(*_pointers(A), F, total, f, rate, most, steps)
         return
     for u in range(len(f)):
@@ -88,7 +88,7 @@ def affiliation_likelihood(A: Any, F: Array, rate: float) -> float:
     """The log likelihood of the links and of the pairs without one: sum log(1 - exp(-x - rate)) - sum (x + rate)."""
     n, total = len(F), F.sum(axis=0)
     pairs = (total @ total - np.einsum("ij,ij->", F, F)) / 2 + rate * (n * (n - 1) - A.nnz) / 2
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         links = kernels.compiled.affiliation_links(*_pointers(A), F, rate)
     else:
         nodes = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
@@ -103,7 +103,7 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
     ``out`` is (starts, draws, K, n). Each of its planes (K, n) has a key, (starts, draws), of which and of their place
     the numbers are a hash: they depend on nothing else.
     """
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         mean = np.empty_like(W)
         kernels.compiled.gumbel_softmax(W, keys, t, out, mean, kernels._threads(32 * out.size, _tiles(W), threads))
         return mean
@@ -118,7 +118,7 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
 
 def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float, threads: int) -> Array:
     """The gradient in W of a function of the mean of such draws, from its gradient ``slope`` in that mean."""
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         out = np.empty_like(mean)
         kernels.compiled.gumbel_slope(draws, mean, slope, t, out, kernels._threads(draws.size, _tiles(mean), threads))
         return out

@@ -57,7 +57,7 @@ def lda_statistics(
         Steps of a document.
     tol : float
     """
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         grid = _grid(block, B, max_iter, B.size)
         return TopicStatistics(*kernels.compiled.lda_statistics(block.rows, B, prior, start, max_iter, tol, *grid))
     answer = TopicStatistics(0.0, np.zeros(B.shape[1]), np.zeros(B.shape))
@@ -72,7 +72,7 @@ def lda_statistics(
 
 def lda_memberships(block: Block, B: Array, prior: Array, max_iter: int, tol: float) -> tuple[NDArray[Any], float]:
     """Normalised gamma (n, K) in the type of the rows, and the documents' part of the bound; from gamma = 1."""
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         grid = _grid(block, B, max_iter, 0)
         return kernels.compiled.lda_memberships(block.rows, B, prior, max_iter, tol, *grid)
     parts, total = [], 0.0
@@ -90,7 +90,7 @@ def plsi_step(block: Block, A: Array, B: Array) -> tuple[float, Array, Array]:
     the documents (rows ~ A_dk sum_w x_dw B_wk / s_dw, all zero in a document without words), and for each word
     sum_d A_dk x_dw / s_dw, (V, K).
     """
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         grid = _grid(block, B, 1, B.size)
         return kernels.compiled.plsi_step(block.rows, np.ascontiguousarray(A), B, *grid)
     total, words, shares = 0.0, np.zeros(B.shape), np.zeros(A.shape)
@@ -117,7 +117,7 @@ def fold_in(
     more than ``tol``. A document without words gets zeros.
     """
     log_weights = np.log(np.maximum(weights, _TINY))
-    if kernels.compiled is not None:
+    if kernels.use_compiled():
         grid = _grid(block, B, max_iter, 0)
         return kernels.compiled.fold_in(block.rows, B, log_weights, beta, max_iter, tol, *grid)
     parts, total, K = [], 0.0, B.shape[1]

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import wraps
 from operator import is_
@@ -40,25 +39,21 @@ def labels_from_memberships(memberships: Any) -> Any:
     return labels
 
 
-def _takes_data(method: Callable[..., Any]) -> bool:
-    return list(inspect.signature(method).parameters)[1:2] == ["X"]
-
-
-def _reads_fitted(method: Method) -> Method:
-    """A method of an estimator, called with the parameters of the fit."""
+def as_fitted(method: Method) -> Method:
+    """Decorate a method that reads parameters after the fit: it sees those of the fit, whatever was set since."""
 
     @wraps(method)
-    def as_fitted(self: Any, *args: Any, **keywords: Any) -> Any:
+    def with_parameters_of_fit(self: Any, *args: Any, **keywords: Any) -> Any:
         return method(self._as_fitted(), *args, **keywords)
 
-    return cast(Method, as_fitted)
+    return cast(Method, with_parameters_of_fit)
 
 
-def _continues_fit(method: Method) -> Method:
-    """A ``partial_fit`` that goes on with the parameters of the fit, those of the first call or of ``fit``."""
+def continues_fit(method: Method) -> Method:
+    """Decorate ``partial_fit``: it goes on with the parameters of ``fit`` or of its own first call."""
 
     @wraps(method)
-    def partial_fit(self: Any, *args: Any, **keywords: Any) -> Any:
+    def with_parameters_of_fit(self: Any, *args: Any, **keywords: Any) -> Any:
         parameters = self.get_params(deep=False)
         fitted = vars(self).get("_fitted_parameters", parameters)
         vars(self).update(fitted)
@@ -69,7 +64,7 @@ def _continues_fit(method: Method) -> Method:
         self._fitted_parameters = fitted
         return self
 
-    return cast(Method, partial_fit)
+    return cast(Method, with_parameters_of_fit)
 
 
 class BaseSoftClusterer(ClusterMixin, BaseEstimator):
@@ -83,8 +78,8 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     * ``finds_n_clusters``: whether ``n_clusters=None`` makes the method find the number of clusters. Where False, it is
       the number of classes in ``y``.
 
-    Parameters set after ``fit`` do not matter before the next one: methods that take X, other than ``fit``, fitted
-    attributes that are properties, and ``get_cover`` see the parameters of the fit.
+    Parameters set after ``fit`` do not matter before the next one: a method that reads a parameter after the fit is
+    decorated with ``as_fitted``, ``partial_fit`` with ``continues_fit``.
 
     Attributes
     ----------
@@ -104,17 +99,6 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     def _partition_constrained(self) -> bool:
         """Whether the rows of ``memberships_`` sum to 1."""
         return self.membership_kind in ("partition", "credal")
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        for name, member in list(vars(cls).items()):
-            if isinstance(member, property) and name.endswith("_") and not name.startswith("_"):
-                assert member.fget is not None
-                setattr(cls, name, property(_reads_fitted(member.fget), doc=member.__doc__))
-            elif name == "partial_fit":
-                setattr(cls, name, _continues_fit(member))
-            elif inspect.isfunction(member) and not name.startswith(("_", "fit")) and _takes_data(member):
-                setattr(cls, name, _reads_fitted(member))
 
     def _as_fitted(self) -> Any:
         """The estimator with the parameters of its fit: a copy, where others were set since."""
@@ -154,7 +138,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         labels: NDArray[np.intp] = self.fit(X, y, **fit_params).labels_
         return labels
 
-    @_reads_fitted
+    @as_fitted
     def get_cover(self, threshold: float | None = None, top_k: int | None = None) -> NDArray[np.bool_]:
         """The overlapping clusters: which sample belongs to which clusters.
 

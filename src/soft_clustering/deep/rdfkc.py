@@ -43,7 +43,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import InductiveSoftClusterer
+from ..base import InductiveSoftClusterer, as_fitted
 from ..engine.alternating import PARAMETERS, coinciding
 from ..engine.blocks import Array, Frame, make_blocks
 from ..engine.initialisation import best_kmeans
@@ -504,6 +504,7 @@ class RDFKC(InductiveSoftClusterer):
             warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
         return self
 
+    @as_fitted
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Memberships of new data.
 

@@ -28,7 +28,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import MembershipKind
+from ..base import MembershipKind, as_fitted, continues_fit
 from ..engine.blocks import Array
 from ..inputs.documents import count_vectorizer
 from .corpus import DocumentClusterer, require_words
@@ -201,6 +201,7 @@ class KMART(DocumentClusterer):
             )
         return self
 
+    @continues_fit
     def partial_fit(self, X: Any, y: Any = None) -> KMART:
         """Show more documents to the categories, once.
 
@@ -230,6 +231,7 @@ class KMART(DocumentClusterer):
         self._forget("memberships_", "labels_", "converged_")
         return self
 
+    @as_fitted
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Matches of new documents with the prototypes, 0 below the vigilance.
 

@@ -29,6 +29,7 @@ from scipy.special import gammaln, polygamma, psi
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..base import continues_fit
 from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
 from ..engine.blocks import Array, Block, Blocks
 from ..inputs.features import validate_matrix, validate_weights
@@ -364,6 +365,7 @@ class LDA(TopicModel):
         self.topic_word_ = (state.components / state.components.sum(axis=1, keepdims=True)).astype(dtype)
         self.doc_topic_prior_ = state.prior.copy() if self.learn_doc_prior else float(state.prior[0])
 
+    @continues_fit
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> LDA:
         """Move the topics by more documents, ``batch_size`` at a time.
 

@@ -27,7 +27,7 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import MembershipKind
+from ..base import MembershipKind, as_fitted
 from ..engine.alternating import Run
 from ..engine.blocks import Array
 from ..engine.threads import single_threaded_blas
@@ -206,6 +206,7 @@ class SISC(DocumentClusterer):
             warnings.warn(f"SISC {complaint}", ConvergenceWarning, stacklevel=2)
         return self
 
+    @as_fitted
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Mean similarities of new documents with those of the clusters.
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..base import as_fitted
 from ..engine.alternating import AlternatingClusterer, Run
 from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from .corpus import DocumentClusterer
@@ -41,6 +42,7 @@ class TopicModel(DocumentClusterer, AlternatingClusterer):
     def _word_weights(self) -> NDArray[Any]:
         return self.topic_word_
 
+    @as_fitted
     def perplexity(self, X: Any, *, sample_weight: Any = None) -> float:
         """The exponential of minus the score per word; lower is better.
 

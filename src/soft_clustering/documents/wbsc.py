@@ -27,7 +27,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import MembershipKind
+from ..base import MembershipKind, as_fitted
 from ..inputs.documents import count_vectorizer
 from .corpus import DocumentClusterer, require_words
 
@@ -184,6 +184,7 @@ class WBSC(DocumentClusterer):
             print(f"WBSC: {int(kept.sum())} words in {self.n_clusters_} clusters, {len(self.merge_tree_)} unions")
         return self
 
+    @as_fitted
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Degrees of new documents in the clusters, by the words they share.
 

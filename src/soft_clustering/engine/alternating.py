@@ -31,7 +31,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import InductiveSoftClusterer
+from ..base import InductiveSoftClusterer, as_fitted
 from ..inputs.features import check_enough_samples, validate_features, validate_weights
 from ..kernels import EMPTY, CenterStatistics
 from .acceleration import Anderson
@@ -207,6 +207,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         X = self._validated(X, reset=True)
         return self._fit(X, validate_weights(sample_weight, X))
 
+    @as_fitted
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Memberships of new data.
 
@@ -220,6 +221,7 @@ class AlternatingClusterer(InductiveSoftClusterer):
         """
         return self._map_memberships(self._new_blocks(X), self._state)
 
+    @as_fitted
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """The objective on new data, greater is better.
 

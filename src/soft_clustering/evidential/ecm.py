@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
 from ..engine.blocks import Array, Block, Blocks
 from ..engine.initialisation import starting_centers
@@ -290,6 +291,7 @@ class ECM(CredalMixin, AlternatingClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
+    @as_fitted
     def predict_masses(self, X: Any) -> NDArray[Any]:
         """Masses of new data.
 

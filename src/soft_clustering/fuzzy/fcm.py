@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..base import continues_fit
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, center_shift, collapse, new_centers
 from ..engine.blocks import Array, Block, Blocks, make_blocks
 from ..engine.initialisation import starting_centers
@@ -248,6 +249,7 @@ class FCM(AlternatingClusterer):
                 run.converged = True
                 return
 
+    @continues_fit
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> FCM:
         """Move the centres by one batch of rows.
 

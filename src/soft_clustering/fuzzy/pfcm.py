@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, Run, collapse, new_centers
 from ..engine.blocks import Array, Block, Blocks
 from ..kernels import CenterStatistics, center_memberships, center_statistics
@@ -199,6 +200,7 @@ class PFCM(StagedClusterer):
         half = self._bandwidth / (self.typicality_weight or 1.0)
         return center_memberships(block, V, "rational", self.typicality_exponent, *half)
 
+    @as_fitted
     def predict_typicalities(self, X: Any) -> NDArray[Any]:
         """Typicalities of new data.
 

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
 from ..engine.blocks import Array, Block, Blocks
 from ..engine.initialisation import starting_centers
@@ -270,6 +271,7 @@ class RoughKMeans(AlternatingClusterer):
         upper = blocks.map_rows(self._without_rows()._upper, V)
         return upper & (upper.sum(axis=1, keepdims=True) == 1), upper
 
+    @as_fitted
     def predict_approximations(self, X: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Lower and upper approximations of new data.
 

@@ -34,7 +34,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..base import MembershipKind
+from ..base import MembershipKind, as_fitted
 from ..deep.training import (
     check_finite,
     check_layer_sizes,
@@ -363,6 +363,7 @@ class NOCD(NodeNetwork):
             warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
         return self
 
+    @as_fitted
     def predict_memberships(self, X: Any, *, node_features: Any = None) -> NDArray[Any]:
         """Affiliations of new nodes, each for itself.
 

@@ -34,7 +34,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import InductiveSoftClusterer
+from ..base import InductiveSoftClusterer, as_fitted
 from ..engine.alternating import PARAMETERS, Run, rows_alike
 from ..engine.blocks import Array, make_blocks
 from ..engine.threads import single_threaded_blas
@@ -228,6 +228,7 @@ class KFCCL(InductiveSoftClusterer):
             self._finish(runs, space, X.dtype)
         return self
 
+    @as_fitted
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Memberships of new data.
 
@@ -243,6 +244,7 @@ class KFCCL(InductiveSoftClusterer):
         X = self._validate_new_rows(X)
         return softmax(self._similarities(X), self.entropy_weight)[0].astype(X.dtype)
 
+    @as_fitted
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the objective on new data.
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..base import as_fitted
 from ..engine.alternating import AlternatingClusterer, Run, State, duplicates, likelihood_change, rows_alike
 from ..engine.blocks import Array, Block, Blocks, Frame
 from ..engine.covariance import log_units
@@ -103,6 +104,7 @@ class MixtureClusterer(AlternatingClusterer):
 
     # What a mixture can do besides ----------------------------------------------------------------------------------
 
+    @as_fitted
     def score_samples(self, X: Any) -> Array:
         """Log likelihood of each sample.
 
@@ -118,6 +120,7 @@ class MixtureClusterer(AlternatingClusterer):
         rows = blocks.map_rows(self._without_rows()._log_likelihoods, self._state)
         return rows + self._objective_in_input_units(0.0, blocks.frame)
 
+    @as_fitted
     def bic(self, X: Any, *, sample_weight: Any = None) -> float:
         """Bayesian information criterion, smaller is better.
 
@@ -133,6 +136,7 @@ class MixtureClusterer(AlternatingClusterer):
         likelihood, n = self._log_likelihood(X, sample_weight)
         return -2 * likelihood + self._n_parameters() * float(np.log(n))
 
+    @as_fitted
     def aic(self, X: Any, *, sample_weight: Any = None) -> float:
         """Akaike information criterion, smaller is better.
 

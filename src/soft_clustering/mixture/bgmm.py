@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Array, Block, Blocks, Frame, extent, make_blocks
 from ..inputs.features import validate_weights
@@ -405,6 +406,7 @@ class BGMM(GaussianClusterer):
         """
         return self.fit(X, X_beta=X_beta, sample_weight=sample_weight).predict_memberships(X, X_beta=X_beta)
 
+    @as_fitted
     def predict_memberships(self, X: Any, *, X_beta: Any = None) -> NDArray[Any]:
         """Memberships of new data.
 
@@ -420,6 +422,7 @@ class BGMM(GaussianClusterer):
         """
         return super().predict_memberships(Views(X, X_beta))
 
+    @as_fitted
     def score(self, X: Any, y: Any = None, *, X_beta: Any = None, sample_weight: Any = None) -> float:
         """Mean log likelihood of new data.
 
@@ -435,6 +438,7 @@ class BGMM(GaussianClusterer):
         """
         return super().score(Views(X, X_beta), sample_weight=sample_weight)
 
+    @as_fitted
     def score_samples(self, X: Any, *, X_beta: Any = None) -> Array:
         """Log likelihood of each sample.
 
@@ -448,6 +452,7 @@ class BGMM(GaussianClusterer):
         """
         return super().score_samples(Views(X, X_beta))
 
+    @as_fitted
     def bic(self, X: Any, *, X_beta: Any = None, sample_weight: Any = None) -> float:
         """Bayesian information criterion, smaller is better.
 
@@ -462,6 +467,7 @@ class BGMM(GaussianClusterer):
         """
         return super().bic(Views(X, X_beta), sample_weight=sample_weight)
 
+    @as_fitted
     def aic(self, X: Any, *, X_beta: Any = None, sample_weight: Any = None) -> float:
         """Akaike information criterion, smaller is better.
 
@@ -476,6 +482,7 @@ class BGMM(GaussianClusterer):
         """
         return super().aic(Views(X, X_beta), sample_weight=sample_weight)
 
+    @as_fitted
     def aic3(self, X: Any, *, X_beta: Any = None, sample_weight: Any = None) -> float:
         """Akaike information criterion with a penalty of 3 for each parameter, smaller is better.
 
@@ -490,6 +497,7 @@ class BGMM(GaussianClusterer):
         """
         return self.aic(X, X_beta=X_beta, sample_weight=sample_weight) + self._n_parameters()
 
+    @as_fitted
     def icl(self, X: Any, *, X_beta: Any = None, sample_weight: Any = None) -> float:
         """Integrated completed likelihood in its BIC form, smaller is better.
 

@@ -27,6 +27,7 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Array, Block, Blocks, Subspace, make_blocks
 from ..engine.covariance import to_input_units
@@ -280,6 +281,7 @@ class GMM(GaussianClusterer):
     # What a mixture can do besides ----------------------------------------------------------------------------------
 
     @property
+    @as_fitted
     def covariances_(self) -> Array:
         """Covariances: full (K, d, d), tied (d, d), diag (K, d), spherical (K,). Formed when asked for."""
         check_is_fitted(self, "_state")
@@ -292,6 +294,7 @@ class GMM(GaussianClusterer):
             return covariances / frame.scale / frame.scale
 
     @property
+    @as_fitted
     def precisions_cholesky_(self) -> Array:
         """Upper Cholesky factors of the precisions, in the shapes of ``covariances_``. Formed when asked for."""
         check_is_fitted(self, "_state")
@@ -301,6 +304,7 @@ class GMM(GaussianClusterer):
         return np.swapaxes(factors, -1, -2) if self._full else factors
 
     @property
+    @as_fitted
     def precisions_(self) -> Array:
         """Inverses of ``covariances_``."""
         P = self.precisions_cholesky_

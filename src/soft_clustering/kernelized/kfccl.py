@@ -53,7 +53,7 @@ _VANISHED = 1e-12  # squared length of a prototype that opposite samples have ca
 _SMALL = 1e-100  # a common factor below this is multiplied out
 _ABOVE_ONE = 1e-3  # by which a cosine may exceed 1 through rounding
 _SAME = 1e-9  # squared distance of two prototypes that are one
-_ROWS, _PART = 300, 0.25  # entropy_weight='auto': rows that it looks at, and its part of an eigenvalue
+_ROWS, _PART = 300, 1 / 8  # entropy_weight='auto': rows that it looks at, and its part of the critical weight
 _LEAST_WEIGHT = 1e-6  # which it is at least, where there are fewer distinct rows than clusters
 _CONSTANT = 1e-6  # part of the largest by which the lengths of precomputed feature vectors may differ and be one
 
@@ -79,9 +79,9 @@ class KFCCL(InductiveSoftClusterer):
     gamma_scale : float, default=1.0
         See ``gamma``.
     entropy_weight : float or 'auto', default='auto'
-        Weight of the entropy: near 0 the memberships are hard, large values make them equal. ``'auto'``: a quarter of
-        the (K - 1)-th eigenvalue of the covariance of the feature vectors (of at most 300 samples), above which fewer
-        than K prototypes stay apart.
+        Weight of the entropy: near 0 the memberships are hard, large values make them equal. ``'auto'``: 1/8 of the
+        critical weight from which on fewer than K prototypes stay apart, by the (K - 1)-th eigenvalue of the feature
+        vectors of at most 300 samples.
     learning_rate : float, default=0.3
         Step of the first epoch, at most 1e6.
     learning_decay : float, default=1.0
@@ -94,7 +94,7 @@ class KFCCL(InductiveSoftClusterer):
         Starts; the one of smallest objective after the epochs is kept. They share the batches, so that more of them
         cost little.
     max_iter : int, default=300
-        Passes over all samples after the epochs, at most.
+        Passes over all samples after the epochs, at most; 0 is learning alone.
     tol : float, default=1e-4
         Converged when no similarity p_ik changes by more than this in a pass.
     random_state : int, RandomState or None, default=None
@@ -175,6 +175,7 @@ class KFCCL(InductiveSoftClusterer):
         "learning_decay": [Interval(Real, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "n_epochs": [Interval(Integral, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
 
     def __init__(
@@ -537,16 +538,21 @@ def softmax(P: Array, entropy_weight: float, axis: int = -1) -> tuple[Array, Arr
 
 
 def automatic_entropy_weight(space: Any, n: int, K: int) -> float:
-    """A part of the (K - 1)-th eigenvalue of the covariance of the feature vectors, of some evenly spaced rows.
+    """A part of the weight from which on fewer than K prototypes stay apart, by some evenly spaced rows.
 
-    With equal memberships all prototypes are the mean. They split along an eigenvector of the covariance where the
-    entropy weight is below its eigenvalue, so that K prototypes need K - 1 of them.
+    With equal memberships all prototypes are m / |m|, m the mean of the feature vectors. A small difference w between
+    them, orthogonal to m, becomes mean_i(phi_i phi_i') w / (T |m|) in a pass with the entropy weight T, so that it
+    grows where T is below the eigenvalue of w over |m|. K prototypes need K - 1 such directions.
     """
     rows = np.unique(np.linspace(0, n - 1, _ROWS).astype(np.intp))
     G = space.products(space.rows(rows), rows)
-    mean = G.mean(axis=0)
-    eigenvalues = eigvalsh(G - mean - mean[:, None] + mean.mean())[::-1] / len(rows)
-    return max(_PART * float(eigenvalues[min(max(K - 2, 0), len(rows) - 1)]), _LEAST_WEIGHT)
+    to_mean = G.mean(axis=0)
+    square = float(to_mean.mean())
+    if square <= _VANISHED:
+        return _LEAST_WEIGHT
+    eigenvalues = eigvalsh(G - np.outer(to_mean, to_mean) / square)[::-1] / len(rows)
+    critical = float(eigenvalues[min(max(K - 2, 0), len(rows) - 1)]) / np.sqrt(square)
+    return max(_PART * critical, _LEAST_WEIGHT)
 
 
 def kernel_seeds(space: Any, n: int, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:

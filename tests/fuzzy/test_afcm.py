@@ -230,12 +230,13 @@ def test_unsure_memberships_are_more_often_wrong():
 
 
 def test_a_tight_group_smaller_than_the_neighbours_is_no_cluster():
-    """Ten rows near each other among two large clusters: they have edges to others, so that the large ones are found."""
-    X, y = make_blobs([150, 150], 20, centers=None, cluster_std=4.0, random_state=0)
-    group = X[:10].copy()
-    X[:10] = group.mean(axis=0) + 0.01 * (group - group.mean(axis=0)) + 12.0
-    sizes = np.bincount(AFCM(2, random_state=0).fit(X).labels_)
-    assert sizes.min() > 100
+    """Twelve rows near each other beside two overlapping clusters: they keep edges to others, so that both are found."""
+    rng = np.random.RandomState(0)
+    y = np.repeat([0, 1], 150)
+    X = rng.normal(size=(300, 10)) + 3.0 * y[:, None] * np.eye(10)[0]
+    X[:12] = 0.05 * rng.normal(size=(12, 10)) + 5.0 * np.eye(10)[1]
+    labels = AFCM(2, random_state=0).fit(X).labels_
+    assert adjusted_rand_score(y[12:], labels[12:]) > 0.7
 
 
 # Oracles --------------------------------------------------------------------------------------------------------------

@@ -189,8 +189,8 @@ REGISTRY: tuple[Row, ...] = (
         "kernelized",
         None,
         "Mizutani, Miyamoto (2005)",
-        "clusters that are compact in the feature space of a kernel, cosine similarities; not for large n: O(n^2), or a "
-        "small cluster beside a much larger one",
+        "clusters that are compact in the feature space of a kernel, cosine similarities; not for large n: O(n^2), or "
+        "a small cluster beside a much larger one",
         "The title and abstracts of the same group name kernels, competitive learning and cosine correlation; the "
         "entropy, the batches, the passes after the epochs and the rules for width and entropy weight are ours.",
     ),

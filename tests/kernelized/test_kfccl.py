@@ -590,7 +590,8 @@ def test_float32_is_kept_and_close():
     [
         *({"n_clusters": 0}, {"kernel": "cosine"}, {"gamma": 0}, {"gamma": "mean"}, {"gamma_scale": 0.0}),
         *({"entropy_weight": 0}, {"learning_rate": 0}, {"learning_rate": 1e7}, {"learning_decay": -1}),
-        *({"batch_size": 0}, {"batch_size": None}, {"n_init": 0}, {"max_iter": -1}, {"tol": -1}, {"tol": None}, {"n_epochs": -1}),
+        *({"batch_size": 0}, {"batch_size": None}, {"n_init": 0}, {"max_iter": -1}, {"tol": -1}, {"tol": None}),
+        {"n_epochs": -1},
     ],
 )
 def test_bad_parameters(parameters):

@@ -15,10 +15,10 @@ over memberships with sum_k u_ik = 1, centres V, the entropy weight lambda > 0 a
   before. With gamma added, which changes no eigenvector, no eigenvalue is negative, so that no step makes J larger.
 
 The graph: sample i is joined to its k nearest others with the weights s_ij = a_ij / 2 + 1 / (2 k), where
-a_ij = (d_k+1 - d_j) / sum_l (d_k+1 - d_l), d_j the squared distance to the j-th nearest, and 0 for those with d_j =
-d_k+1, which do not count in k; S is the mean of that matrix and its transpose. The weights a alone leave a tight group of at most k samples without any edge to the others, and such
-a group is then a cluster; with the equal share it keeps at most (1 + its part of the k neighbours) / 2 of its weight.
-With the degrees g = S 1 and tau a part of their mean,
+a_ij = (d_k+1 - d_j) / sum_l (d_k+1 - d_l), d_j the squared distance to the j-th nearest; those with d_j = d_k+1 have no
+weight and do not count in k. S is the mean of that matrix and its transpose. The weights a alone leave a tight group of
+at most k samples hardly any edge to the others, and such a group is then a cluster; with the equal share it keeps at
+most (1 + its part of the k neighbours) / 2 of its weight. With the degrees g = S 1 and tau a part of their mean,
 A = (diag(g) + tau)^-1/2 (S + (tau / n) 1 1^T) (diag(g) + tau)^-1/2: all samples are joined weakly, so that samples of
 small degree are no cluster. The start is the spectral clustering of that graph.
 
@@ -146,6 +146,7 @@ class Neighbors:
 
     def __init__(self, points: Array, k: int) -> None:
         self._points, self._k, self._search = points, k, NearestNeighbors().fit(points)
+        self.may_have_copies = False  # known when the graph is
 
     def nearest(self, Z: Array | None = None) -> tuple[NDArray[np.intp], Array]:
         """Indices of the k + 1 nearest points, and their ascending squared distances, by direct differences.
@@ -173,6 +174,7 @@ class Neighbors:
         if len(self._points) == 1:
             return sparse.csr_array((1, 1))
         indices, D = self.nearest()
+        self.may_have_copies = not D[:, 0].all()
         S = self.rows(indices, graph_weights(D))
         S = sparse.csr_array((S + S.T) * 0.5)
         S.eliminate_zeros()
@@ -291,8 +293,8 @@ class AFCM(InductiveSoftClusterer):
     embedding_memberships_ : ndarray of shape (n_samples, n_clusters)
         U, the memberships of J in the embedding, nearly hard with the default weight. Rows sum to 1.
     centers_ : ndarray of shape (n_clusters, n_features)
-        Means of the samples, weighted by ``embedding_memberships_``; of curved clusters they need not be near any sample. Not
-        with ``affinity='precomputed'``.
+        Means of the samples, weighted by ``embedding_memberships_``; of curved clusters they need not be near any
+        sample. Not with ``affinity='precomputed'``.
     embedding_ : ndarray of shape (n_samples, n_components)
         Y. Its columns are orthonormal; but copies of a sample get the mean of their rows.
     embedding_centers_ : ndarray of shape (n_clusters, n_components)
@@ -414,27 +416,29 @@ class AFCM(InductiveSoftClusterer):
         """
         self._validate_params()
         refuse_dask(self, X)
-        self._forget("_neighbors", "memberships_", "embedding_memberships_", "labels_", "centers_")  # a failed fit is no fit
+        # Drop earlier results first, so that a fit that raises leaves the model unfitted.
+        self._forget("_neighbors", "memberships_", "embedding_memberships_", "labels_", "centers_")
         features = _inductive(self)
         X = validate_features(self, X, reset=True, accept_sparse=False) if features else validate_affinity(self, X)
         check_enough_samples(X.shape[0], self.n_clusters)
         with single_threaded_blas():
-            Z = None
+            Z = neighbors = None
             if features:
                 self._frame = make_blocks(X).frame
                 Z = self._frame.from_input(X)
-            self.affinity_matrix_ = X if Z is None else Neighbors(Z, self.n_neighbors).graph()
+                neighbors = Neighbors(Z, self.n_neighbors)
+            self.affinity_matrix_ = X if neighbors is None else neighbors.graph()
             runs: list[Run] = []
             try:
                 trace = self._run(RegularisedAffinity(self.affinity_matrix_, self.regularization), runs)
             except KeyboardInterrupt:
                 so_far = best_run(runs, "min")
                 if so_far is not None:
-                    self._finish(so_far, X, Z)
+                    self._finish(so_far, X, Z, neighbors)
                 raise
             best = best_run(runs, "min")
             assert best is not None
-            self._finish(best, X, Z)
+            self._finish(best, X, Z, neighbors)
             for complaint in self._complaints(best, trace):
                 warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
         return self
@@ -521,22 +525,25 @@ class AFCM(InductiveSoftClusterer):
                 run.converged = True
                 return
 
-    def _finish(self, run: Run, X: Any, Z: Array | None) -> None:
+    def _finish(self, run: Run, X: Any, Z: Array | None, neighbors: Neighbors | None) -> None:
         """Store a run."""
         Y, U, V, weight = run.state
-        if Z is not None:
+        copies = neighbors is not None and neighbors.may_have_copies
+        if Z is not None and copies:
             # Copies of a row are one point to prediction, so they are one point here.
             _, first, which, count = np.unique(Z, axis=0, return_index=True, return_inverse=True, return_counts=True)
             which = which.ravel()
-            if len(first) < len(Z):
-                Y = copies_mean(Y, which, count)[which]
-                V = weighted_means(U, Y)
-                U = posteriors(-squared_distances(Y, V) / weight)[0]
+            Y = copies_mean(Y, which, count)[which]
+            V = weighted_means(U, Y)
+            U = posteriors(-squared_distances(Y, V) / weight)[0]
         memberships = lazy_step(self.affinity_matrix_, U)
-        if Z is not None:
-            self._neighbor_memberships, self._own_memberships = U[first], copies_mean(memberships, which, count)
-            self._rows, self._neighbors = X[first], Neighbors(Z[first], self.n_neighbors)
-            memberships = self._own_memberships[which]
+        if Z is not None and neighbors is not None:
+            self._rows, self._neighbor_memberships, self._own_memberships = X, U, memberships
+            if copies:
+                own = copies_mean(memberships, which, count)
+                self._rows, self._neighbor_memberships, self._own_memberships = X[first], U[first], own
+                memberships, neighbors = own[which], Neighbors(Z[first], self.n_neighbors)
+            self._neighbors = neighbors
             means = (U.T @ Z) / np.maximum(U.sum(axis=0), np.finfo(float).tiny)[:, None]
             self.centers_ = self._frame.to_input(means).astype(X.dtype)
         self.embedding_, self.embedding_centers_ = Y.astype(X.dtype), V.astype(X.dtype)

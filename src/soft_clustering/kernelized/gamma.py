@@ -37,7 +37,7 @@ def frame_gamma(blocks: Blocks, gamma: Any, gamma_scale: float = 1.0) -> float:
 
 
 def dimension_factor(d: float) -> float:
-    """gamma times the summed variances at which two samples of a Gaussian cloud have the mean similarity 1/9.
+    """Gamma times the summed variances at which two samples of a Gaussian cloud have the mean similarity 1/9.
 
     With the variance v / d in each of d dimensions that mean is (1 + 4 gamma v / d)^(-d / 2). Two dimensions at least:
     the factor grows without bound below.

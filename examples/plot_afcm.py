@@ -14,7 +14,7 @@ from soft_clustering import AFCM, FCM
 
 
 def main() -> None:
-    X, y = make_moons(500, noise=0.12, random_state=0)
+    X, y = make_moons(500, noise=0.1, random_state=0)
     axes_of_grid = np.linspace(-1.7, 2.7, 250), np.linspace(-1.2, 1.7, 170)
     grid = np.stack(np.meshgrid(*axes_of_grid), axis=-1)
     models = {

@@ -45,8 +45,8 @@ def main() -> None:
     axes[1, 0].set_title("kernel='linear': clusters of directions, whatever the length", fontsize=10)
 
     settings = {
-        "learning alone, batch_size=1": {"batch_size": 1, "n_epochs": 40, "max_iter": 0},
-        "learning alone, batch_size=64": {"n_epochs": 40, "max_iter": 0},
+        "learning alone, batch_size=1": {"batch_size": 1, "n_epochs": 40, "max_iter": 40},
+        "learning alone, batch_size=64": {"n_epochs": 40, "max_iter": 40},
         "3 epochs, then passes (default)": {},
     }
     for label, setting in settings.items():

@@ -104,8 +104,15 @@ def test_transcription(batch_size, K, T):
     Khat = rbf_kernel(X, gamma=4 / X.var(axis=0).sum())
     runs = transcription(Khat, K, 0, T=T, batch_size=batch_size, n_epochs=4, rate=0.5, decay=0.7)
     P, history = min(runs, key=lambda run: run[1][-1])
-    options = {"batch_size": batch_size, "n_epochs": 4, "learning_rate": 0.5, "learning_decay": 0.7, "n_init": 3}
-    model = KFCCL(K, gamma=4 / X.var(axis=0).sum(), entropy_weight=T, max_iter=0, random_state=0, **options).fit(X)
+    options = {
+        "batch_size": batch_size,
+        "n_epochs": 4,
+        "max_iter": 4,
+        "learning_rate": 0.5,
+        "learning_decay": 0.7,
+        "n_init": 3,
+    }
+    model = KFCCL(K, gamma=4 / X.var(axis=0).sum(), entropy_weight=T, random_state=0, **options).fit(X)
     np.testing.assert_allclose(model.memberships_, memberships_of(P, T), rtol=0, atol=1e-10)
     np.testing.assert_allclose(model.objective_history_, history, rtol=1e-12)
     np.testing.assert_allclose(Khat @ model.dual_coef_, P, rtol=0, atol=1e-11)
@@ -159,7 +166,7 @@ def test_prototypes_split_below_the_critical_weight(part, apart):
 def test_width_of_a_gaussian_cloud(d, factor):
     """Two samples have the mean similarity 1/9 from two features on, by simulation."""
     X = np.random.RandomState(0).normal(size=(1500, d)) * 7
-    model = KFCCL(2, max_iter=0, n_epochs=0, n_init=1, random_state=0).fit(X)
+    model = KFCCL(2, max_iter=1, n_init=1, random_state=0).fit(X)
     assert model.gamma_ * X.var(axis=0).sum() == pytest.approx(factor, rel=0.03)
     if d > 1:
         assert rbf_kernel(X, gamma=model.gamma_).mean() == pytest.approx(1 / 9, rel=0.05)
@@ -195,7 +202,7 @@ def test_prototypes_have_length_one():
 
 def test_fixed_point_on_iris():
     """Learning alone comes close to the fixed point of the passes, whose objective never rises; both steps reach it."""
-    for options, off in (({"n_epochs": 20, "max_iter": 0}, 0.01), ({}, 1e-4)):
+    for options, off in (({"n_epochs": 20, "max_iter": 20}, 0.01), ({}, 1e-4)):
         model = KFCCL(3, **WIDE, random_state=0, **options).fit(IRIS)
         P, history = batch_fixed_point(iris_kernel(), iris_kernel() @ model.dual_coef_, 1 / 30)
         assert np.all(np.diff(history) <= 1e-12)
@@ -206,7 +213,7 @@ def test_fixed_point_on_iris():
 
 
 def test_hundreds_of_epochs_reach_the_same_fixed_point():
-    model = KFCCL(3, **WIDE, n_epochs=500, max_iter=0, random_state=0).fit(IRIS)
+    model = KFCCL(3, **WIDE, n_epochs=500, max_iter=500, random_state=0).fit(IRIS)
     P, history = batch_fixed_point(iris_kernel(), iris_kernel() @ model.dual_coef_, 1 / 30)
     assert model.objective_ == pytest.approx(history[-1], rel=1e-5)
     np.testing.assert_allclose(iris_kernel() @ model.dual_coef_, P, rtol=0, atol=5e-3)
@@ -234,7 +241,7 @@ def test_linear_kernel_without_entropy_is_spherical_k_means():
 def test_best_start_is_kept():
     X, _ = make_blobs(200, 2, centers=6, random_state=1)
     runs = transcription(rbf_kernel(X, gamma=4 / X.var(axis=0).sum()), 6, 0, n_init=6, batch_size=40)
-    model = KFCCL(6, **WIDE, n_init=6, max_iter=0, batch_size=40, random_state=0).fit(X)
+    model = KFCCL(6, **WIDE, n_init=6, max_iter=3, batch_size=40, random_state=0).fit(X)
     assert np.ptp([history[-1] for _, history in runs]) > 1
     assert model.objective_ == pytest.approx(min(history[-1] for _, history in runs), rel=1e-12)
 
@@ -509,7 +516,7 @@ def test_similar_data_have_the_same_result(seed, exponent):
 # The protocol ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("parameters", [{}, {"max_iter": 0}, {"max_iter": 1}, {"tol": 0.5}])
+@pytest.mark.parametrize("parameters", [{}, {"max_iter": 3}, {"max_iter": 1}, {"tol": 0.5}])
 def test_no_warning(parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
@@ -519,8 +526,10 @@ def test_no_warning(parameters):
 
 
 def test_too_few_passes_are_told():
-    with pytest.warns(ConvergenceWarning, match=r"KFCCL did not converge in max_iter=2 passes .* Increase max_iter"):
-        model = KFCCL(3, max_iter=2, random_state=0).fit(IRIS)
+    with pytest.warns(
+        ConvergenceWarning, match=r"KFCCL did not converge in max_iter=5 epochs and passes .* Increase max_iter"
+    ):
+        model = KFCCL(3, max_iter=5, random_state=0).fit(IRIS)
     assert not model.converged_
     assert model.n_iter_ == 5
 
@@ -555,7 +564,7 @@ def test_interrupt_keeps_the_last_epoch(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.fit(IRIS)
     monkeypatch.undo()
-    expected = KFCCL(3, n_epochs=2, max_iter=0, random_state=0).fit(IRIS)
+    expected = KFCCL(3, n_epochs=2, max_iter=2, random_state=0).fit(IRIS)
     assert model.n_iter_ == 2
     np.testing.assert_array_equal(model.memberships_, expected.memberships_)
 
@@ -590,7 +599,7 @@ def test_float32_is_kept_and_close():
     [
         *({"n_clusters": 0}, {"kernel": "cosine"}, {"gamma": 0}, {"gamma": "mean"}, {"gamma_scale": 0.0}),
         *({"entropy_weight": 0}, {"learning_rate": 0}, {"learning_rate": 1e7}, {"learning_decay": -1}),
-        *({"batch_size": 0}, {"batch_size": None}, {"n_init": 0}, {"max_iter": -1}, {"tol": -1}, {"tol": None}),
+        *({"batch_size": 0}, {"batch_size": None}, {"n_init": 0}, {"max_iter": 0}, {"tol": -1}, {"tol": None}),
         {"n_epochs": -1},
     ],
 )

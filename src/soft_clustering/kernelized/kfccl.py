@@ -89,12 +89,12 @@ class KFCCL(InductiveSoftClusterer):
     batch_size : int, default=64
         Samples that move the prototypes together; 1 is learning sample by sample.
     n_epochs : int, default=3
-        Epochs of learning.
+        Epochs of learning; with ``n_epochs=max_iter`` there is nothing else.
     n_init : int, default=10
         Starts; the one of smallest objective after the epochs is kept. They share the batches, so that more of them
         cost little.
     max_iter : int, default=300
-        Passes over all samples after the epochs, at most; 0 is learning alone.
+        Epochs and passes over all samples after them, at most.
     tol : float, default=1e-4
         Converged when no similarity p_ik changes by more than this in a pass.
     random_state : int, RandomState or None, default=None
@@ -175,7 +175,6 @@ class KFCCL(InductiveSoftClusterer):
         "learning_decay": [Interval(Real, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "n_epochs": [Interval(Integral, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
 
     def __init__(
@@ -350,7 +349,7 @@ class KFCCL(InductiveSoftClusterer):
         """The epochs of all starts at once, on the same batches, then passes of the best; keeps ``runs`` up to date."""
         K, T = self.n_clusters, self.entropy_weight_
         self._record(prototypes, runs, None)
-        for epoch in range(self.n_epochs):
+        for epoch in range(min(self.n_epochs, self.max_iter)):
             before = prototypes.similarities()
             eta = self.learning_rate / (1 + self.learning_decay * epoch)
             order = rng.permutation(n)
@@ -363,7 +362,7 @@ class KFCCL(InductiveSoftClusterer):
         best = min(range(len(runs)), key=lambda i: runs[i].history[-1])
         prototypes.keep(slice(best * K, (best + 1) * K))
         run = runs[best]
-        for _ in range(self.max_iter):
+        for _ in range(self.n_epochs, self.max_iter):
             before = prototypes.similarities()
             prototypes.settle(softmax(before, T, axis=0)[0])
             self._record(prototypes, [run], before)
@@ -391,7 +390,7 @@ class KFCCL(InductiveSoftClusterer):
         """Store the best start, and warn of what is wrong with it."""
         if self.verbose:
             for start, run in enumerate(runs, 1):
-                ending = "converged" if run.converged else "not the best" if run.n_iter == self.n_epochs else "stopped"
+                ending = "converged" if run.converged else "not converged"
                 print(
                     f"KFCCL start {start}/{len(runs)}: objective {run.history[-1]:.8g}, {run.n_iter} passes, {ending}"
                 )
@@ -412,9 +411,9 @@ class KFCCL(InductiveSoftClusterer):
 
     def _complaints(self, run: Run, P: Array) -> Iterator[str]:
         K = self.n_clusters
-        if not run.converged and self.max_iter > 1:
+        if not run.converged and self.max_iter > 1 and self.max_iter != self.n_epochs:
             yield (
-                f"did not converge in max_iter={self.max_iter} passes (last change {run.residual:.2g}, "
+                f"did not converge in max_iter={self.max_iter} epochs and passes (last change {run.residual:.2g}, "
                 f"tol={self.tol:.2g}). Increase max_iter or tol."
             )
         if K == 1:

@@ -101,7 +101,7 @@ UNITS = {
         "KFCM(n_clusters=K, epsilon=-1.0, max_iter={passes}).fit(X)",
     ),
     "KFCCL": (
-        "KFCCL(K, n_init=1, max_iter={passes}, tol=None, random_state=0).fit(X)",
+        "KFCCL(K, n_init=1, n_epochs={passes}, max_iter={passes}, random_state=0).fit(X)",
         "KFCCL(n_clusters=K, epsilon=-1.0, max_iter={passes}).fit(X)",
     ),
     "BGMM": (

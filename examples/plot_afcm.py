@@ -1,4 +1,4 @@
-"""Adaptive fuzzy c-means with graph embedding: clusters of any shape, softer with a larger weight of the graph.
+"""Adaptive fuzzy c-means with graph embedding: clusters of any shape, and degrees where they meet.
 
 Run ``python examples/plot_afcm.py [picture.png]``; without a file name a window opens.
 """
@@ -17,13 +17,10 @@ def main() -> None:
     X, y = make_moons(500, noise=0.1, random_state=0)
     axes_of_grid = np.linspace(-1.7, 2.7, 250), np.linspace(-1.2, 1.7, 170)
     grid = np.stack(np.meshgrid(*axes_of_grid), axis=-1)
-    hard = AFCM(n_clusters=2, random_state=0).fit(X)
     models = {
         "FCM": FCM(n_clusters=2, random_state=0).fit(X),
-        "AFCM": hard,
-        "AFCM, graph_weight three times as large": AFCM(
-            n_clusters=2, graph_weight=3 * hard.graph_weight_, random_state=0
-        ).fit(X),
+        "AFCM": AFCM(n_clusters=2, random_state=0).fit(X),
+        "AFCM, 10 neighbours instead of 30": AFCM(n_clusters=2, n_neighbors=10, random_state=0).fit(X),
     }
     figure, axes = plt.subplots(2, 2, figsize=(11, 8.2), layout="constrained")
     for axis, (title, model) in zip(axes.ravel(), models.items(), strict=False):
@@ -36,12 +33,11 @@ def main() -> None:
         axis.set_title(f"{title}\nadjusted Rand index {adjusted_rand_score(y, model.labels_):.2f}", fontsize=10)
         axis.set_aspect("equal")
     figure.colorbar(image, ax=axes[:, 1], shrink=0.6, label="membership in the cluster of the red moon")
-    soft = models["AFCM, graph_weight three times as large"]
     axis = axes[1, 1]
-    Y, V = soft.embedding_ * np.sqrt(len(X)), soft.embedding_centers_ * np.sqrt(len(X))
-    axis.scatter(*Y.T, s=9, c=np.where(y == 0, "navy", "darkred"), linewidths=0)
-    axis.scatter(*V.T, marker="X", s=120, c="gold", edgecolors="black", label="centres")
-    axis.set_title("the embedding that was learnt with it", fontsize=10)
+    for title, model in models.items():
+        axis.plot(np.linspace(0, 100, len(X)), np.sort(model.memberships_.max(axis=1)), label=title)
+    axis.set(xlabel="samples, %", ylabel="largest membership")
+    axis.set_title("how sure the memberships are", fontsize=10)
     axis.legend(fontsize=8)
     if len(sys.argv) > 1:
         figure.savefig(sys.argv[1], dpi=110)

@@ -80,7 +80,10 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Chen, Yu, Nie, Li (2024)",
-        "clusters of any shape that a neighbour graph connects; not for bridged or strongly overlapping clusters",
+        "clusters of any shape that a neighbour graph connects, larger than 30 samples; not for bridged clusters or "
+        "tables of binary and heavy-tailed features",
+        "The abstract and summaries name a learnt fuzziness, an embedding from an eigenproblem with a graph term and "
+        "the mixture without it; the form of the objective, the graph and the degrees from neighbours are ours.",
     ),
     Row(
         "AFCMSimple",
@@ -179,7 +182,8 @@ REGISTRY: tuple[Row, ...] = (
         "evidential",
         None,
         "Denoeux, Masson (2004); Denoeux, Sriboonchitta, Kanjanatarakul (2016)",
-        "dissimilarities instead of features, doubt and outliers told apart; not for more rows than pairs of them fit",
+        "dissimilarities instead of features, doubt and outliers told apart; not for more rows than pairs of them fit, "
+        "or overlap in 40 features and more",
     ),
     Row(
         "KFCM",
@@ -197,7 +201,10 @@ REGISTRY: tuple[Row, ...] = (
         "kernelized",
         None,
         "Mizutani, Miyamoto (2005)",
-        "clusters that are compact in the feature space of a kernel, cosine similarities; not for large n: O(n^2)",
+        "clusters that are compact in the feature space of a kernel, cosine similarities; not for large n: O(n^2), or "
+        "a small cluster beside a much larger one",
+        "The title and abstracts of the same group name kernels, competitive learning and cosine correlation; the "
+        "entropy, the batches, the passes after the epochs and the rules for width and entropy weight are ours.",
     ),
     Row(
         "SoftKSC",

@@ -32,6 +32,12 @@ def explicit_stress(M, delta, Xi, pairs):
     return top / sum(delta[i, j] ** 2 for i, j in pairs)
 
 
+def explicit_targets(D, model):
+    """0 up to near_, 0.95 at d0_."""
+    beyond = np.maximum(D**2 - model.near_**2, 0)
+    return 1 - 0.05 ** (beyond / (model.d0_**2 - model.near_**2))
+
+
 def all_pairs(kind, n=25, K=4, seed=0):
     """A criterion over all pairs, its matrices, and masses that need not be on the simplex."""
     rng = np.random.default_rng(seed)
@@ -128,8 +134,9 @@ def test_objective_is_the_stress_of_the_masses(monkeypatch, kind, k):
     monkeypatch.setattr(EVCLUS, "_sample", sample)
     model = EVCLUS(4, focal_sets=kind, n_dissimilarities=k, random_state=0, n_init=1).fit(IRIS)
     assert model.n_dissimilarities_ == k
+    assert 0 < model.near_ < model.d0_
     assert len(pairs) == (150 * 149 / 2 if k == 149 else 150 * 30)
-    delta = 1 - 0.05 ** ((cdist(IRIS, IRIS) / model.d0_) ** 2)
+    delta = explicit_targets(cdist(IRIS, IRIS), model)
     found = explicit_stress(model.masses_, delta, conflict_matrix(model.focal_sets_), pairs)
     assert model.objective_ == pytest.approx(found, rel=1e-10)
     np.testing.assert_allclose(model.masses_.sum(axis=1), 1, rtol=1e-12)
@@ -144,7 +151,7 @@ def test_history_falls_to_a_stationary_point(k):
     assert model.objective_ == model.objective_history_[-1]
     assert len(model.objective_history_) <= model.n_iter_ + 1
     if k == 149:
-        pairs = AllPairs(targets(cdist(IRIS, IRIS), model.d0_), conflict_matrix(model.focal_sets_))
+        pairs = AllPairs(explicit_targets(cdist(IRIS, IRIS), model), conflict_matrix(model.focal_sets_))
         G = pairs.gradient(model.masses_, *pairs.products([model.masses_]))[1]
         # to first order no row can gain by moving towards a corner
         assert ((G * model.masses_).sum(axis=1) - G.min(axis=1)).max() < 1e-6
@@ -210,6 +217,34 @@ def test_target_at_d0():
     assert found[2] == pytest.approx(0.95)
 
 
+def test_target_between_near_and_d0():
+    found = targets(np.array([0.0, 0.5, 1.0, 1.5, 2.0, 1e200]), 2.0, 1.0)
+    expected = [0, 0, 0, 1 - math.exp(math.log(0.05) * (1.5**2 - 1) / 3), 0.95, 1]
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3, 10])
+def test_automatic_scales(K):
+    """The medians of the dissimilarities within and between K clusters of equal size, if the former are smaller."""
+    D = np.sort(cdist(IRIS, IRIS)[np.triu_indices(150, 1)])
+    model = EVCLUS(K, n_init=1, max_iter=1, random_state=0).fit(IRIS)
+    within = len(D) / K
+    assert model.near_ == pytest.approx(np.median(D[: round(within)]), rel=0.03)
+    if K > 1:
+        assert model.d0_ == pytest.approx(np.median(D[round(within) :]), rel=0.03)
+    given = EVCLUS(K, quantile=0.9, n_init=1, max_iter=1, random_state=0).fit(IRIS)
+    assert given.near_ == 0
+
+
+def test_many_features():
+    """Four Gaussians in 30 features: nearly all dissimilarities are alike, and the empty set must not explain them."""
+    y = np.repeat(range(4), 60)
+    X = np.random.RandomState(0).normal(size=(240, 30)) + 4 * np.eye(30)[y]
+    model = EVCLUS(4, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert model.outlier_mass_.mean() < 0.3
+
+
 @pytest.mark.parametrize("quantile", [0.1, 0.5, 0.9, 1.0])
 def test_automatic_d0(quantile):
     D = cdist(IRIS, IRIS)[np.triu_indices(150, 1)]
@@ -220,7 +255,7 @@ def test_automatic_d0(quantile):
 
 
 def test_given_d0():
-    auto = EVCLUS(3, random_state=0).fit(IRIS)
+    auto = EVCLUS(3, quantile=0.5, random_state=0).fit(IRIS)
     given = EVCLUS(3, d0=auto.d0_, random_state=0).fit(IRIS)
     assert given.d0_ == pytest.approx(auto.d0_, rel=1e-14)
     np.testing.assert_allclose(given.masses_, auto.masses_, rtol=0, atol=1e-6)
@@ -254,7 +289,7 @@ def test_metric_is_that_of_precomputed_dissimilarities(metric):
     "metric", ["l1", "l2", "minkowski", "sqeuclidean", "correlation", "braycurtis", "nan_euclidean"]
 )
 def test_other_metrics(metric):
-    model = EVCLUS(3, metric=metric, n_init=1, random_state=0).fit(IRIS)
+    model = EVCLUS(3, metric=metric, quantile=0.5, n_init=1, random_state=0).fit(IRIS)
     D = pairwise_distances(IRIS, metric=metric)[np.triu_indices(150, 1)]
     assert model.d0_ == pytest.approx(np.median(D), rel=1e-6)
     assert np.mean(model.predict(IRIS) == model.labels_) > 0.9
@@ -367,7 +402,7 @@ def test_new_masses_fit_best(kind, k):
     model = EVCLUS(4, focal_sets=kind, n_dissimilarities=k, n_init=1, random_state=0).fit(IRIS)
     known = model._known / float(model._frame.scale) + model._frame.shift
     assert len(known) == (150 if k == 149 else 50)
-    delta = 1 - 0.05 ** ((cdist(NEW, known) / model.d0_) ** 2)
+    delta = explicit_targets(cdist(NEW, known), model)
     A = model._known_masses @ conflict_matrix(model.focal_sets_)
     f = A.shape[1]
     for row, m in zip(delta, model.predict_masses(NEW), strict=True):
@@ -411,6 +446,25 @@ def test_not_fitted():
 
 
 # Sampled pairs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n, k", [(300, 100), (300, 200), (103, 30), (60, 58), (25, 1)])
+def test_partners_are_distinct(n, k):
+    """Exactly k different others of every object, each pair about equally often, the same again with the same seed."""
+    X = np.arange(n, dtype=float)[:, None]
+    model = EVCLUS(2, metric="sqeuclidean", n_init=1, max_iter=1).fit(X)
+    times = np.zeros(n)
+    for seed in range(20):
+        order, partners, D = model._sample(X, k, np.random.RandomState(seed))
+        again = model._sample(X, k, np.random.RandomState(seed))
+        np.testing.assert_array_equal(partners, again[1])
+        assert partners.min() >= 0 and partners.max() < n
+        for place, i in enumerate(order):
+            others = order[partners[place // D.shape[1]]]
+            assert len(set(others.tolist()) - {i}) == k
+            times[others] += 1
+    expected = 20 * k
+    assert np.abs(times - expected).max() < 6 * np.sqrt(20 * expected) + 1  # objects of a group share their partners
 
 
 def test_partners_are_others():

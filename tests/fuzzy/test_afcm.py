@@ -44,8 +44,12 @@ def brute_graph(X, k):
         others = sorted((j for j in range(n) if j != i), key=lambda j: (D[i, j], j))[: k + 1]
         d = [D[i, j] for j in others]
         below = k * d[k] - sum(d[:k])
+        nearer = sum(distance < d[k] * (1 - 1e-10) for distance in d[:k])
         for j, distance in zip(others[:k], d[:k], strict=True):
-            S[i, j] = (d[k] - distance) / below if below > 1e-12 * d[k] else 1 / k
+            if nearer == 0:
+                S[i, j] = 1 / k
+            elif distance < d[k] * (1 - 1e-10):
+                S[i, j] = ((d[k] - distance) / below + 1 / nearer) / 2
     return (S + S.T) / 2
 
 
@@ -117,18 +121,19 @@ def test_operator_is_the_regularised_affinity(regularization):
 def test_objective_by_brute_force(weight):
     X = make_blobs(90, 3, centers=3, cluster_std=3, random_state=0)[0]
     model = quiet(AFCM(3, graph_weight=weight, random_state=0), X)
-    A = dense_operator(brute_graph(X, 10), 0.1)
+    A = dense_operator(brute_graph(X, 30), 0.1)
     Y, V, lam = model.embedding_, model.embedding_centers_, model.entropy_weight_
+    U = model.embedding_memberships_
     np.testing.assert_allclose(Y.T @ Y, np.eye(3), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(model.memberships_, softmax(-cdist(Y, V, "sqeuclidean") / lam), rtol=0, atol=1e-12)
-    expected = brute_objective(A, Y, model.memberships_, V, lam, model.graph_weight_)
+    np.testing.assert_allclose(U, softmax(-cdist(Y, V, "sqeuclidean") / lam), rtol=0, atol=1e-12)
+    expected = brute_objective(A, Y, U, V, lam, model.graph_weight_)
     assert model.objective_ == pytest.approx(expected, rel=1e-12)
     assert model.objective_ == model.objective_history_[-1]
 
 
 def test_automatic_graph_weight():
     model = AFCM(3).fit(IRIS)
-    A = dense_operator(brute_graph(IRIS, 10), 0.1)
+    A = dense_operator(brute_graph(IRIS, 30), 0.1)
     trace = 3 - np.linalg.eigvalsh(A)[-3:].sum()
     assert model.graph_weight_ == pytest.approx(0.3 / trace, rel=1e-6)
     assert AFCM(3, graph_weight=2.5).fit(IRIS).graph_weight_ == 2.5
@@ -137,8 +142,8 @@ def test_automatic_graph_weight():
 def test_fixed_point():
     """Where nothing moves any more each part is the exact minimum of J given the others."""
     model = quiet(AFCM(3, graph_weight=3.0, tol=0, max_iter=400), IRIS[:100])
-    U, Y, V, lam = model.memberships_, model.embedding_, model.embedding_centers_, model.entropy_weight_
-    A = dense_operator(brute_graph(IRIS[:100], 10), 0.1)
+    U, Y, V, lam = model.embedding_memberships_, model.embedding_, model.embedding_centers_, model.entropy_weight_
+    A = dense_operator(brute_graph(IRIS[:100], 30), 0.1)
     np.testing.assert_allclose(V, U.T @ Y / U.sum(axis=0)[:, None], rtol=0, atol=1e-6)
     scatter = (U * cdist(Y, V, "sqeuclidean")).sum() + 3.0 * (3 - np.vdot(Y, A @ Y))
     assert lam == pytest.approx(2 * scatter / (100 * 3), rel=1e-6)
@@ -150,13 +155,13 @@ def test_fixed_point():
 def test_strong_graph_gives_the_spectral_embedding(n_components):
     model = quiet(AFCM(3, graph_weight=1e6, n_components=n_components), IRIS)
     q = n_components or 3
-    leading = np.linalg.eigh(dense_operator(brute_graph(IRIS, 10), 0.1))[1][:, -q:]
+    leading = np.linalg.eigh(dense_operator(brute_graph(IRIS, 30), 0.1))[1][:, -q:]
     assert subspace_angles(model.embedding_, leading).max() < 1e-3
 
 
 # Measured values ------------------------------------------------------------------------------------------------------
 
-TABLE = [0.759, 0.359, 0.837, 0.415, 0.947, 1, 1, 0.958, 0.947, 1]
+TABLE = [0.818, 0.374, 0.786, 0.415, 0.95, 1, 1, 0.95, 0.942, 1]
 
 
 def test_agreement_with_the_classes_of_ten_sets():
@@ -179,16 +184,59 @@ def test_seed_does_not_matter():
 
 
 def test_weight_of_the_graph_decides_how_soft():
-    """With iris a weight of 5 is crisp and one of 10 makes all memberships equal."""
-    crisp = quiet(AFCM(3, graph_weight=5.0), IRIS)
-    assert np.median(crisp.memberships_.max(axis=1)) > 0.999
-    with pytest.warns(ConvergenceWarning, match=r"AFCM: with graph_weight=10 equal .* use less than 5\.19, or 'auto'"):
+    """With iris a weight of 3 is crisp and one of 10 makes all memberships equal."""
+    crisp = quiet(AFCM(3, graph_weight=3.0), IRIS)
+    assert np.median(crisp.embedding_memberships_.max(axis=1)) > 0.999
+    with pytest.warns(ConvergenceWarning, match=r"AFCM: with graph_weight=10 equal .* use less than 3\.9\d+, or"):
         equal = AFCM(3, graph_weight=10.0).fit(IRIS)
     np.testing.assert_allclose(equal.memberships_, 1 / 3, rtol=0, atol=2e-3)
     with pytest.warns(ConvergenceWarning) as record:
         AFCM(3, graph_weight=100.0).fit(IRIS)
     assert any("AFCM collapsed" in str(warning.message) for warning in record)
     assert {warning.filename for warning in record} == {__file__}
+
+
+def test_memberships_are_a_step_of_the_lazy_walk():
+    X = make_blobs(90, 3, centers=3, cluster_std=3, random_state=0)[0]
+    model = AFCM(3, n_neighbors=5, random_state=0).fit(X)
+    S = brute_graph(X, 5)
+    for i in range(90):
+        share = sum(S[i, j] * model.embedding_memberships_[j] for j in range(90)) / sum(S[i])
+        np.testing.assert_allclose(
+            model.memberships_[i], 0.51 * model.embedding_memberships_[i] + 0.49 * share, rtol=0, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("name, largest", [("iris", 0.8), ("wine", 0.82), ("digits", 0.84)])
+def test_memberships_have_degrees(name, largest):
+    """A row in twenty has no larger membership than this; rows that no other cluster meets are sure."""
+    X, y = offline_sets()[name]
+    top = AFCM(len(np.unique(y)), random_state=0).fit(X).memberships_.max(axis=1)
+    assert np.quantile(top, 0.05) < largest
+    assert np.median(top) > 0.99
+
+
+def test_unsure_memberships_are_more_often_wrong():
+    """Two overlapping Gaussians: 98 % of the labels are right where the membership is above 0.99, 72 % below 0.9."""
+    rng = np.random.RandomState(0)
+    y = np.repeat([0, 1], 400)
+    X = rng.normal(size=(800, 5)) + 2.5 * y[:, None] * np.eye(5)[0]
+    model = AFCM(2, random_state=0).fit(X)
+    right = model.labels_ == (y if np.mean(model.labels_ == y) > 0.5 else 1 - y)
+    top = model.memberships_.max(axis=1)
+    assert right[top > 0.99].mean() > 0.97
+    assert right[top < 0.9].mean() < 0.75
+    assert (top < 0.9).sum() > 100
+
+
+def test_a_tight_group_smaller_than_the_neighbours_is_no_cluster():
+    """Twelve rows near each other beside two overlapping clusters keep edges to others, so that both are found."""
+    rng = np.random.RandomState(0)
+    y = np.repeat([0, 1], 150)
+    X = rng.normal(size=(300, 10)) + 3.0 * y[:, None] * np.eye(10)[0]
+    X[:12] = 0.05 * rng.normal(size=(12, 10)) + 5.0 * np.eye(10)[1]
+    labels = AFCM(2, random_state=0).fit(X).labels_
+    assert adjusted_rand_score(y[12:], labels[12:]) > 0.7
 
 
 # Oracles --------------------------------------------------------------------------------------------------------------
@@ -201,7 +249,7 @@ def test_start_is_cluster_qr(K):
     np.testing.assert_array_equal(pivot_labels(Y, K), cluster_qr(Y))
 
 
-@pytest.mark.parametrize("name, least", [("wine", 1), ("breast_cancer", 0.97), ("blobs", 1), ("moons", 1)])
+@pytest.mark.parametrize("name, least", [("wine", 0.98), ("breast_cancer", 0.97), ("blobs", 1), ("moons", 1)])
 def test_start_is_spectral_clustering(name, least):
     X, y = offline_sets()[name]
     K = len(np.unique(y))
@@ -276,7 +324,7 @@ def test_memory_is_linear():
 def test_more_starts_are_never_worse():
     X = make_blobs(200, 2, centers=6, cluster_std=2, random_state=1)[0]
     one, many = (quiet(AFCM(6, n_init=n, random_state=0), X) for n in (1, 8))
-    assert many.objective_ <= one.objective_ * (1 - 1e-10 * np.sign(one.objective_))
+    assert many.objective_ <= one.objective_ + 1e-10 * abs(one.objective_)
 
 
 @pytest.mark.parametrize(
@@ -300,16 +348,17 @@ def test_empty_cluster_gets_the_farthest_row():
 
 
 def test_prediction_by_brute_force():
-    X, new = MOONS[::2], MOONS[1::2]
-    model = quiet(AFCM(2, graph_weight=11.0, n_neighbors=6, random_state=0), X)
+    X = make_blobs(200, 2, centers=2, cluster_std=4, random_state=0)[0]
+    X, new = X[::2], X[1::2]
+    model = quiet(AFCM(2, n_neighbors=6, random_state=0), X)
     expected = np.zeros((len(new), 2))
     for i, x in enumerate(new):
         d = np.square(X - x).sum(axis=1)
         order = np.argsort(d)[:7]
         s = d[order[6]] - d[order[:6]]
-        y = s @ model.embedding_[order[:6]] / s.sum()
-        expected[i] = softmax(-cdist([y], model.embedding_centers_, "sqeuclidean") / model.entropy_weight_)
-    assert expected.max(axis=1).min() < 0.97  # soft, so that there is something to compare
+        s = (s / s.sum() + 1 / 6) / 2
+        expected[i] = sum(s[j] * model.embedding_memberships_[order[j]] for j in range(6))
+    assert expected.max(axis=1).min() < 0.7  # soft, so that there is something to compare
     np.testing.assert_allclose(model.predict_memberships(new), expected, rtol=0, atol=1e-10)
 
 

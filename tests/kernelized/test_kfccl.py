@@ -56,16 +56,18 @@ def brute_force_objective(P, T):
     return J
 
 
-def transcription(Khat, K, seed, *, T=1 / 30, rate=0.3, decay=1.0, batch_size=64, n_init=3, max_iter=20, tol=None):
-    """All starts with explicit vectors, sample by sample: (P, history, epochs) of each."""
+WIDE = {"gamma": "scale", "gamma_scale": 4.0, "entropy_weight": 1 / 30}
+
+
+def transcription(Khat, K, seed, *, T=1 / 30, rate=0.3, decay=1.0, batch_size=64, n_init=3, n_epochs=3):
+    """The epochs of all starts with explicit vectors, sample by sample: (P, history) of each."""
     n, rng, F = len(Khat), np.random.RandomState(seed), feature_vectors(Khat)
     seeds = [kernel_seeds(KernelSpace(np.asarray, Khat), n, K, rng) for _ in range(n_init)]
-    orders = [rng.permutation(n) for _ in range(max_iter)]
+    orders = [rng.permutation(n) for _ in range(n_epochs)]
     runs = []
     for chosen in seeds:
         V, history = F[chosen].copy(), []
         for t, order in enumerate(orders):
-            before = F @ V.T
             for lo in range(0, n, batch_size):
                 batch = order[lo : lo + batch_size]
                 U = memberships_of(F[batch] @ V.T, T)
@@ -74,9 +76,7 @@ def transcription(Khat, K, seed, *, T=1 / 30, rate=0.3, decay=1.0, batch_size=64
                         V[k] += rate / (1 + decay * t) * u * F[b]
                     V[k] /= np.linalg.norm(V[k])
             history.append(brute_force_objective(F @ V.T, T))
-            if tol is not None and np.abs(F @ V.T - before).max() <= tol:
-                break
-        runs.append((F @ V.T, history, len(history)))
+        runs.append((F @ V.T, history))
     return runs
 
 
@@ -102,33 +102,87 @@ def batch_fixed_point(Khat, P, T, steps=500):
 def test_transcription(batch_size, K, T):
     X = IRIS[::2]
     Khat = rbf_kernel(X, gamma=4 / X.var(axis=0).sum())
-    runs = transcription(Khat, K, 0, T=T, batch_size=batch_size, max_iter=4, rate=0.5, decay=0.7)
-    P, history, _ = min(runs, key=lambda run: run[1][-1])
-    model = KFCCL(
-        K, entropy_weight=T, batch_size=batch_size, max_iter=4, learning_rate=0.5, learning_decay=0.7, random_state=0
-    ).fit(X)
+    runs = transcription(Khat, K, 0, T=T, batch_size=batch_size, n_epochs=4, rate=0.5, decay=0.7)
+    P, history = min(runs, key=lambda run: run[1][-1])
+    options = {
+        "batch_size": batch_size,
+        "n_epochs": 4,
+        "max_iter": 4,
+        "learning_rate": 0.5,
+        "learning_decay": 0.7,
+        "n_init": 3,
+    }
+    model = KFCCL(K, gamma=4 / X.var(axis=0).sum(), entropy_weight=T, random_state=0, **options).fit(X)
     np.testing.assert_allclose(model.memberships_, memberships_of(P, T), rtol=0, atol=1e-10)
     np.testing.assert_allclose(model.objective_history_, history, rtol=1e-12)
     np.testing.assert_allclose(Khat @ model.dual_coef_, P, rtol=0, atol=1e-11)
     assert model.n_iter_ == 4
 
 
-def test_starts_stop_on_their_own():
-    """Starts run side by side; each must end as if it ran alone, and the best one counts."""
+def test_passes_go_on_from_the_best_start():
+    """v_k = sum_i u_ik phi(x_i) over its length, with the memberships of the pass before, until nothing moves."""
     Khat = iris_kernel()
-    runs = transcription(Khat, 3, 3, n_init=5, max_iter=30, tol=0.01)
-    assert len({epochs for _, _, epochs in runs}) > 1
-    P, history, epochs = min(runs, key=lambda run: run[1][-1])
-    model = KFCCL(3, n_init=5, max_iter=30, tol=0.01, random_state=3).fit(IRIS)
+    P, history = min(transcription(Khat, 3, 3, n_init=5), key=lambda run: run[1][-1])
+    F, change = feature_vectors(Khat), np.inf
+    while change > 1e-4:
+        V = memberships_of(P, 1 / 30).T @ F
+        before, P = P, F @ (V / np.linalg.norm(V, axis=1, keepdims=True)).T
+        change = np.abs(P - before).max()
+        history.append(brute_force_objective(P, 1 / 30))
+    model = KFCCL(3, **WIDE, n_init=5, random_state=3).fit(IRIS)
     assert model.converged_
-    assert model.n_iter_ == epochs < 30
+    assert model.n_iter_ == len(history) > 5
     np.testing.assert_allclose(model.objective_history_, history, rtol=1e-11)
     np.testing.assert_allclose(model.memberships_, memberships_of(P, 1 / 30), rtol=0, atol=1e-9)
+    assert np.all(np.diff(history[2:]) < 0)
+
+
+def critical_weights(F):
+    """Eigenvalues of the second moments of unit vectors orthogonal to their mean, over its length; descending."""
+    mean = F.mean(axis=0)
+    length = np.linalg.norm(mean)
+    across = F - np.outer(F @ mean, mean) / length**2
+    return np.linalg.eigvalsh(across.T @ across / len(F))[::-1] / length
+
+
+def test_entropy_weight_by_the_spectrum():
+    critical = critical_weights(feature_vectors(iris_kernel()))
+    for K in (2, 3, 6):
+        model = KFCCL(K, gamma=4 * SCALE, random_state=0).fit(IRIS)
+        assert model.entropy_weight_ == pytest.approx(critical[K - 2] / 8, rel=1e-9)
+    assert KFCCL(3, entropy_weight=0.2).fit(IRIS).entropy_weight_ == 0.2
+
+
+@pytest.mark.parametrize("part, apart", [(0.95, True), (1.05, False)])
+def test_prototypes_split_below_the_critical_weight(part, apart):
+    weight = part * critical_weights(feature_vectors(iris_kernel()))[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = KFCCL(2, gamma=4 * SCALE, entropy_weight=weight, tol=1e-10, max_iter=5000, random_state=0).fit(IRIS)
+    assert (model.memberships_.max() > 0.51) == apart
+
+
+@pytest.mark.parametrize("d, factor", [(1, 4.0), (2, 4.0), (5, 1.76), (40, 1.16)])
+def test_width_of_a_gaussian_cloud(d, factor):
+    """Two samples have the mean similarity 1/9 from two features on, by simulation."""
+    X = np.random.RandomState(0).normal(size=(1500, d)) * 7
+    model = KFCCL(2, max_iter=1, n_init=1, random_state=0).fit(X)
+    assert model.gamma_ * X.var(axis=0).sum() == pytest.approx(factor, rel=0.03)
+    if d > 1:
+        assert rbf_kernel(X, gamma=model.gamma_).mean() == pytest.approx(1 / 9, rel=0.05)
+
+
+def test_many_features_do_not_make_the_kernel_the_identity():
+    """Three Gaussians in 40 features, their means 5 deviations apart."""
+    rng = np.random.RandomState(0)
+    y = np.repeat([0, 1, 2], [300, 100, 100])
+    X = rng.normal(size=(500, 40)) + 3.5 * np.eye(40)[y]
+    assert adjusted_rand_score(y, KFCCL(3, random_state=0).fit(X).labels_) > 0.9
 
 
 @pytest.mark.parametrize("T", [1e-3, 1 / 30, 0.2])
 def test_objective_by_brute_force(T):
-    model = KFCCL(3, entropy_weight=T, random_state=0).fit(IRIS)
+    model = KFCCL(3, gamma=4 * SCALE, entropy_weight=T, random_state=0).fit(IRIS)
     J = brute_force_objective(iris_kernel() @ model.dual_coef_, T)
     assert model.objective_ == pytest.approx(J, rel=1e-12)
     assert model.score(IRIS) == pytest.approx(-J, rel=1e-12)
@@ -138,7 +192,7 @@ def test_objective_by_brute_force(T):
 
 
 def test_prototypes_have_length_one():
-    model = KFCCL(3, random_state=0).fit(IRIS)
+    model = KFCCL(3, **WIDE, random_state=0).fit(IRIS)
     A, Khat = model.dual_coef_, iris_kernel()
     assert A.shape == (150, 3)
     np.testing.assert_allclose(np.einsum("ik,ij,jk->k", A, Khat, A), 1, rtol=0, atol=1e-13)
@@ -146,24 +200,23 @@ def test_prototypes_have_length_one():
     assert model.gamma_ == pytest.approx(4 * SCALE, rel=1e-12)
 
 
-def test_batch_fixed_point_on_iris():
-    """Online learning comes close to the fixed point of the batch form, whose objective never rises."""
-    model = KFCCL(3, random_state=0).fit(IRIS)
-    P, history = batch_fixed_point(iris_kernel(), iris_kernel() @ model.dual_coef_, 1 / 30)
-    assert np.all(np.diff(history) <= 1e-12)
-    assert history[-1] == pytest.approx(41.2795, abs=6e-5)
-    assert 41.2795 < model.objective_ < 41.2795 + 0.01
-    np.testing.assert_array_equal(model.labels_, P.argmax(axis=1))
-    assert adjusted_rand_score(SPECIES, model.labels_) == pytest.approx(0.744, abs=6e-4)
+def test_fixed_point_on_iris():
+    """Learning alone comes close to the fixed point of the passes, whose objective never rises; both steps reach it."""
+    for options, off in (({"n_epochs": 20, "max_iter": 20}, 0.01), ({}, 1e-4)):
+        model = KFCCL(3, **WIDE, random_state=0, **options).fit(IRIS)
+        P, history = batch_fixed_point(iris_kernel(), iris_kernel() @ model.dual_coef_, 1 / 30)
+        assert np.all(np.diff(history) <= 1e-12)
+        assert history[-1] == pytest.approx(41.2795, abs=6e-5)
+        assert history[-1] - 1e-9 < model.objective_ < history[-1] + off
+        assert np.mean(model.labels_ == P.argmax(axis=1)) >= 149 / 150
+        assert adjusted_rand_score(SPECIES, model.labels_) == pytest.approx(0.75, abs=0.01)
 
 
-def test_many_epochs_converge_to_the_batch_fixed_point():
-    model = KFCCL(3, max_iter=1000, random_state=0).fit(IRIS)
-    assert model.converged_
-    assert 20 < model.n_iter_ < 1000
+def test_hundreds_of_epochs_reach_the_same_fixed_point():
+    model = KFCCL(3, **WIDE, n_epochs=500, max_iter=500, random_state=0).fit(IRIS)
     P, history = batch_fixed_point(iris_kernel(), iris_kernel() @ model.dual_coef_, 1 / 30)
-    assert model.objective_ == pytest.approx(history[-1], rel=1e-6)
-    np.testing.assert_allclose(iris_kernel() @ model.dual_coef_, P, rtol=0, atol=2e-3)
+    assert model.objective_ == pytest.approx(history[-1], rel=1e-5)
+    np.testing.assert_allclose(iris_kernel() @ model.dual_coef_, P, rtol=0, atol=5e-3)
 
 
 def test_linear_kernel_without_entropy_is_spherical_k_means():
@@ -187,10 +240,10 @@ def test_linear_kernel_without_entropy_is_spherical_k_means():
 
 def test_best_start_is_kept():
     X, _ = make_blobs(200, 2, centers=6, random_state=1)
-    runs = transcription(rbf_kernel(X, gamma=4 / X.var(axis=0).sum()), 6, 0, n_init=6, max_iter=3, batch_size=40)
-    model = KFCCL(6, n_init=6, max_iter=3, batch_size=40, random_state=0).fit(X)
-    assert np.ptp([history[-1] for _, history, _ in runs]) > 1
-    assert model.objective_ == pytest.approx(min(history[-1] for _, history, _ in runs), rel=1e-12)
+    runs = transcription(rbf_kernel(X, gamma=4 / X.var(axis=0).sum()), 6, 0, n_init=6, batch_size=40)
+    model = KFCCL(6, **WIDE, n_init=6, max_iter=3, batch_size=40, random_state=0).fit(X)
+    assert np.ptp([history[-1] for _, history in runs]) > 1
+    assert model.objective_ == pytest.approx(min(history[-1] for _, history in runs), rel=1e-12)
 
 
 def test_seeds_are_spread_out():
@@ -463,15 +516,37 @@ def test_similar_data_have_the_same_result(seed, exponent):
 # The protocol ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("parameters", [{"tol": None}, {"max_iter": 1}, {"tol": 0.5}])
-def test_no_warning_where_the_epochs_are_meant(parameters):
+@pytest.mark.parametrize("parameters", [{}, {"max_iter": 3}, {"max_iter": 1}, {"tol": 0.5}])
+def test_no_warning(parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         model = KFCCL(3, random_state=0, **parameters).fit(IRIS)
-    assert model.converged_ == (parameters == {"tol": 0.5})
+    assert model.converged_ == ("max_iter" not in parameters)
     assert model.n_iter_ == len(model.objective_history_)
-    with pytest.warns(ConvergenceWarning, match=r"KFCCL did not converge in max_iter=20 epochs .* tol=None"):
-        KFCCL(3, random_state=0).fit(IRIS)
+
+
+def test_too_few_passes_are_told():
+    with pytest.warns(
+        ConvergenceWarning, match=r"KFCCL did not converge in max_iter=5 epochs and passes .* Increase max_iter"
+    ):
+        model = KFCCL(3, max_iter=5, random_state=0).fit(IRIS)
+    assert not model.converged_
+    assert model.n_iter_ == 5
+
+
+def test_no_default_fit_of_the_ten_sets_warns():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        for _, (X, y) in offline_sets().items():
+            assert KFCCL(len(np.unique(y)), random_state=1).fit(X[:1000]).converged_
+
+
+def test_changing_a_parameter_after_fit_changes_no_prediction():
+    model = KFCCL(3, random_state=0).fit(IRIS)
+    expected, score = model.predict_memberships(IRIS), model.score(IRIS)
+    model.set_params(entropy_weight=1.0, gamma=9.0)
+    np.testing.assert_array_equal(model.predict_memberships(IRIS), expected)
+    assert model.score(IRIS) == score
 
 
 def test_interrupt_keeps_the_last_epoch(monkeypatch):
@@ -489,7 +564,7 @@ def test_interrupt_keeps_the_last_epoch(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.fit(IRIS)
     monkeypatch.undo()
-    expected = KFCCL(3, max_iter=2, random_state=0).fit(IRIS)
+    expected = KFCCL(3, n_epochs=2, max_iter=2, random_state=0).fit(IRIS)
     assert model.n_iter_ == 2
     np.testing.assert_array_equal(model.memberships_, expected.memberships_)
 
@@ -522,9 +597,10 @@ def test_float32_is_kept_and_close():
 @pytest.mark.parametrize(
     "parameters",
     [
-        *({"n_clusters": 0}, {"kernel": "cosine"}, {"gamma": 0}, {"gamma": "auto"}, {"gamma_scale": 0.0}),
+        *({"n_clusters": 0}, {"kernel": "cosine"}, {"gamma": 0}, {"gamma": "mean"}, {"gamma_scale": 0.0}),
         *({"entropy_weight": 0}, {"learning_rate": 0}, {"learning_rate": 1e7}, {"learning_decay": -1}),
-        *({"batch_size": 0}, {"batch_size": None}, {"n_init": 0}, {"max_iter": 0}, {"tol": -1}),
+        *({"batch_size": 0}, {"batch_size": None}, {"n_init": 0}, {"max_iter": 0}, {"tol": -1}, {"tol": None}),
+        {"n_epochs": -1},
     ],
 )
 def test_bad_parameters(parameters):
@@ -543,10 +619,10 @@ def test_verbose(capsys):
     assert capsys.readouterr().out == ""
     model = KFCCL(3, verbose=1, random_state=0).fit(IRIS)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3
-    assert any(f"objective {model.objective_:.8g}, 20 epochs, not converged" in line for line in lines)
-    KFCCL(3, verbose=2, random_state=0).fit(IRIS)
-    assert capsys.readouterr().out.count("KFCCL epoch") == 20
+    assert len(lines) == 10
+    assert any(f"objective {model.objective_:.8g}, {model.n_iter_} passes, converged" in line for line in lines)
+    KFCCL(3, verbose=2, n_init=1, random_state=0).fit(IRIS)
+    assert capsys.readouterr().out.count("KFCCL pass") >= 5
 
 
 # Quality --------------------------------------------------------------------------------------------------------------
@@ -554,7 +630,7 @@ def test_verbose(capsys):
 
 def test_agreement_with_the_classes_of_ten_sets():
     expected = {
-        **{"iris": 0.744, "wine": 0.394, "digits": 0.65, "breast_cancer": 0.583, "blobs": 0.952, "moons": 0.81},
+        **{"iris": 0.744, "wine": 0.391, "digits": 0.65, "breast_cancer": 0.567, "blobs": 0.952, "moons": 0.81},
         **{"circles": -0.001, "anisotropic_blobs": 0.945, "varied_blobs": 0.916, "high_dimensional_blobs": 1.0},
     }
     found = {}
@@ -565,4 +641,4 @@ def test_agreement_with_the_classes_of_ten_sets():
         found[name] = np.mean(fits)
         assert min(fits) >= expected[name] - 0.02, name
     assert found.keys() == expected.keys()
-    assert round(np.mean(list(found.values())), 3) >= 0.712
+    assert round(np.mean(list(found.values())), 3) >= 0.706

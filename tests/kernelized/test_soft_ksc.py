@@ -224,6 +224,23 @@ def test_strength_and_balance_by_loops():
     assert strength_and_balance(np.eye(3)) == (1.0, pytest.approx(1))
 
 
+@pytest.mark.parametrize("n, max_samples", [(150, 1000), (150, 100), (150, 40)])
+def test_membership_strength_is_that_of_all_samples(n, max_samples):
+    """The mean over clusters of the mean membership of the samples in them, whichever rows were the training set."""
+    model = SoftKSC(3, gamma=4 * SCALE, max_samples=max_samples, random_state=0).fit(IRIS[:n])
+    means = []
+    for cluster in range(3):
+        own = [max(u) for u in model.memberships_.tolist() if u.index(max(u)) == cluster]
+        means.append(sum(own) / len(own))
+    assert model.membership_strength_ == pytest.approx(sum(means) / 3, rel=1e-12)
+    assert model.membership_strength_ < 0.999
+
+
+def test_cluster_without_samples_has_no_strength():
+    U = np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.8, 0.1, 0.1]])
+    assert strength_and_balance(U)[0] == pytest.approx(((0.6 + 0.8) / 2 + 0.7 + 0) / 3, rel=1e-14)
+
+
 # The width ------------------------------------------------------------------------------------------------------------
 
 FACTORS = (0.5, 1, 2, 4, 8, 16, 32, 64)
@@ -241,7 +258,6 @@ def test_width_of_best_criterion(balance):
             except ConvergenceWarning:
                 continue
             strength, evenness = strength_and_balance(model.memberships_)
-            assert model.membership_strength_ == strength
             qualities[value] = (1 - balance) * strength + balance * evenness
     model = SoftKSC(3, balance=balance).fit(X)
     assert model.gamma_ == pytest.approx(factor(X, max(qualities, key=qualities.get)), rel=1e-12)

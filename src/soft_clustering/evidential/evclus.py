@@ -4,7 +4,10 @@ Objects i and j that are dissimilar should be in conflict: their masses should b
 in common. With Xi_AB = 1 where A and B are disjoint (the empty set is disjoint from all, itself included), the degree
 of conflict is kappa_ij = m_i' Xi m_j, and the target for a dissimilarity d_ij is
 
-    delta_ij = 1 - exp(-g d_ij^2),  g = -log(0.05) / d0^2, so that delta = 0.95 at d0.
+    delta_ij = 1 - 0.05^((d_ij^2 - near^2) / (d0^2 - near^2)), 0 up to near, so that delta = 0.95 at d0.
+
+The publications have near = 0. But in many features all dissimilarities are alike, so that all targets would be, and
+mass on the empty set, which is in conflict with everything, would explain them.
 
 Minimise over masses M, each row on the simplex,
 
@@ -59,6 +62,7 @@ from .stress import SLACK, AllPairs, SampledPairs, conflict_matrix, descend, tar
 _ALL_PAIRS = 5000  # objects up to which n_dissimilarities='auto' takes all pairs
 _SAMPLED = 200  # and others that it compares an object with above
 _MOST_PAIRS = 20_000  # objects up to which all pairs can be asked for: 3.2 GB
+_ALIKE = 1 - 1e-6  # part of d0 from which on dissimilarities are all the same
 _TOGETHER = 20  # objects that share their sampled partners
 _MEDOID_STEPS = 100
 _LABEL_MASS = 0.7  # of the set of its label, where a start comes from labels
@@ -95,8 +99,10 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
     d0 : float or 'auto', default='auto'
         Objects of this dissimilarity should have the degree of conflict 0.95. ``'auto'``: the ``quantile`` of the
         dissimilarities.
-    quantile : float, default=0.5
-        Quantile of ``d0='auto'``, > 0 and at most 1. 0.9 is usual elsewhere.
+    quantile : float or 'auto', default='auto'
+        Quantile of ``d0='auto'``, > 0 and at most 1; 0.9 is usual elsewhere. ``'auto'``: (1 + 1/K) / 2, and objects
+        that are nearer than the quantile 1 / (2 K) should have no conflict. With K clusters of equal size whose
+        dissimilarities are smaller inside than between, these are the medians of those between and inside.
     n_dissimilarities : int or 'auto', default='auto'
         How many others each object is compared with, drawn at random; all where there are not more. ``'auto'``: all
         for up to 5000 objects, 200 above.
@@ -136,6 +142,8 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         How imprecise the masses are, in [0, 1].
     d0_ : float
         The dissimilarity of conflict 0.95 used.
+    near_ : float
+        The dissimilarity up to which no conflict is wanted; 0 but for ``quantile='auto'``.
     n_dissimilarities_ : int
         How many others each object was compared with.
     n_clusters_ : int
@@ -163,8 +171,11 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
 
     The criterion is that of 2016 [2]_; the stress of 2004 [1]_, which also fits an affine map of the conflicts, is not
     offered. Ours are the solver (projected gradients instead of a quadratic programme per object in turn), the
-    ``quantile`` 0.5 instead of 0.9, the k-means start, and that sampled partners are shared by groups of 20 objects,
+    two scales of ``quantile='auto'``, the k-means start, and that sampled partners are shared by groups of 20 objects,
     which makes the work matrix products.
+
+    In 40 features and more the dissimilarities of overlapping clusters say little: each is mostly the noise of its two
+    objects, which centres average out and pairs do not. There ECM and k-means find more.
 
     References
     ----------
@@ -191,7 +202,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         "metric": [str],
         "focal_sets": [StrOptions(FOCAL_SETS), list, tuple],
         "d0": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "quantile": [Interval(Real, 0, 1, closed="right")],
+        "quantile": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
         "n_dissimilarities": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"auto", "kmeans", "random"})],
     }
@@ -203,7 +214,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         metric: str = "euclidean",
         focal_sets: Any = "simple",
         d0: float | str = "auto",
-        quantile: float = 0.5,
+        quantile: float | str = "auto",
         n_dissimilarities: int | str = "auto",
         init: str = "auto",
         n_init: int = 4,
@@ -283,7 +294,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
             H += _RIDGE * H.trace() / len(H) * np.eye(len(H))
             step = max(1, _CHUNK // max(len(A), X.shape[1], 16 * len(H)))
             for lo in range(0, len(X), step):
-                delta = targets(self._measure(self._as_objects(X[lo : lo + step]), self._known), self._d0)
+                delta = self._targets(self._measure(self._as_objects(X[lo : lo + step]), self._known))
                 masses[lo : lo + step] = least_squares_on_simplex(H, delta @ A / len(A))
         return masses
 
@@ -386,12 +397,12 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         if k < n - 1:
             order, partners, D = self._sample(objects, k, rng)
             self._settle_d0(D.reshape(-1, k)[:n].flatten())
-            pairs, chosen = SampledPairs(order, partners, targets(D, self._d0), Xi), order[:k]
+            pairs, chosen = SampledPairs(order, partners, self._targets(D), Xi), order[:k]
         elif n <= _MOST_PAIRS:
             D = self._measure(objects, self._pick(objects, slice(None)))
             np.fill_diagonal(D, 0)
             self._settle_d0(squareform(D, checks=False))
-            pairs, chosen = AllPairs(targets(D, self._d0), Xi), np.arange(n)
+            pairs, chosen = AllPairs(self._targets(D), Xi), np.arange(n)
         else:
             raise ValueError(
                 f"n_dissimilarities must be < n_samples - 1 where n_samples > {_MOST_PAIRS}: all pairs of "
@@ -407,7 +418,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         size = min(_TOGETHER, n - k)
         groups = -(-n // size)
         order = rng.permutation(n)
-        partners = rng.randint(n - size, size=(groups, k))
+        partners = distinct_draws(rng, groups, n - size, k)
         partners[partners >= size * np.arange(groups)[:, None]] += size  # not of the group itself
         D = np.zeros((groups, size, k))
         for group in range(groups):
@@ -416,14 +427,25 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         return order, partners, D
 
     def _settle_d0(self, D: Array) -> None:
-        """d0 in units of the objects and of the input, from dissimilarities whose order is not kept."""
-        if isinstance(self.d0, str):
-            self._d0 = float(np.quantile(D, self.quantile, overwrite_input=True)) if len(D) else 0.0
-            if self._d0 == 0:
-                self._d0 = float(D[D > 0].min()) if D.any() else 1.0
-        else:
+        """The two scales in units of the objects and of the input, from dissimilarities whose order is not kept."""
+        self._near = 0.0
+        if not isinstance(self.d0, str):
             self._d0 = min(max(float(self.d0) / self._unit, 1e-300), 1e300)
-        self.d0_ = self._d0 * self._unit
+        elif len(D) == 0:
+            self._d0 = 0.0
+        elif isinstance(self.quantile, str):
+            K = self.n_clusters
+            self._near, self._d0 = map(float, np.quantile(D, [1 / (2 * K), (1 + 1 / K) / 2], overwrite_input=True))
+        else:
+            self._d0 = float(np.quantile(D, self.quantile, overwrite_input=True))
+        if self._d0 == 0:
+            self._d0 = float(D[D > 0].min()) if D.any() else 1.0
+        if self._near >= _ALIKE * self._d0:  # hardly any difference that conflict could mimic
+            self._near = 0.0
+        self.d0_, self.near_ = self._d0 * self._unit, self._near * self._unit
+
+    def _targets(self, D: Array) -> Array:
+        return targets(D, self._d0, self._near)
 
     def _start_labels(self, X: NDArray[Any], objects: Array, rng: np.random.RandomState) -> list[Any]:
         """Labels of the starts that come from labels."""
@@ -508,6 +530,29 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
                 "quantile or more starts"
             )
         return complaints
+
+
+def distinct_draws(rng: np.random.RandomState, rows: int, size: int, k: int) -> NDArray[np.intp]:
+    """In each of some rows k different integers below ``size`` >= k, drawn alike and independently of other rows.
+
+    Repetitions are drawn anew; where they would be many, random keys are sorted instead, of a bounded number of rows at
+    once.
+    """
+    if 2 * k > size:
+        step = max(1, _CHUNK // size)
+        parts = [
+            np.argpartition(rng.uniform(size=(min(step, rows - lo), size)), k - 1, axis=1)[:, :k]
+            for lo in range(0, rows, step)
+        ]
+        return np.concatenate(parts)
+    draws = np.sort(rng.randint(size, size=(rows, k)), axis=1)
+    while True:
+        again = np.zeros(draws.shape, dtype=bool)
+        again[:, 1:] = draws[:, 1:] == draws[:, :-1]
+        if not again.any():
+            return draws.astype(np.intp)
+        draws[again] = rng.randint(size, size=int(again.sum()))
+        draws.sort(axis=1)
 
 
 def medoid_labels(D: Array, n_clusters: int, rng: np.random.RandomState) -> NDArray[np.intp]:

@@ -34,11 +34,15 @@ def conflict_matrix(focal_sets: NDArray[np.bool_]) -> Array:
     return (sets @ sets.T == 0).astype(np.float64)
 
 
-def targets(D: Array, d0: float) -> Array:
-    """Degrees of conflict delta = 1 - 0.05^((d / d0)^2), in place of the dissimilarities."""
+def targets(D: Array, d0: float, near: float = 0.0) -> Array:
+    """Degrees of conflict delta = 1 - 0.05^((d^2 - near^2) / (d0^2 - near^2)), 0 up to near, in place of d."""
     with np.errstate(over="ignore", under="ignore"):
         D /= d0
         np.square(D, out=D)
+        if near > 0:
+            D -= (near / d0) ** 2
+            np.maximum(D, 0, out=D)
+            D /= 1 - (near / d0) ** 2
         D *= np.log(0.05)
     np.expm1(D, out=D)
     return np.negative(D, out=D)

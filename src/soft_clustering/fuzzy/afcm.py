@@ -14,10 +14,17 @@ over memberships with sum_k u_ik = 1, centres V, the entropy weight lambda > 0 a
 * Y spans the leading eigenvectors of gamma A + U diag(U^T 1)^-1 U^T: a few steps of orthogonal iteration from the Y
   before. With gamma added, which changes no eigenvector, no eigenvalue is negative, so that no step makes J larger.
 
-The graph: sample i is joined to its k nearest others with the weights s_ij = (d_k+1 - d_j) / sum_l (d_k+1 - d_l), d_j
-the squared distance to the j-th nearest; S is the mean of that matrix and its transpose. With the degrees g = S 1 and
-tau a part of their mean, A = (diag(g) + tau)^-1/2 (S + (tau / n) 1 1^T) (diag(g) + tau)^-1/2: all samples are joined
-weakly, so that a few samples apart from the others are no cluster. The start is the spectral clustering of that graph.
+The graph: sample i is joined to its k nearest others with the weights s_ij = a_ij / 2 + 1 / (2 k), where
+a_ij = (d_k+1 - d_j) / sum_l (d_k+1 - d_l), d_j the squared distance to the j-th nearest; those with d_j = d_k+1 have no
+weight and do not count in k. S is the mean of that matrix and its transpose. The weights a alone leave a tight group of
+at most k samples hardly any edge to the others, and such a group is then a cluster; with the equal share it keeps at
+most (1 + its part of the k neighbours) / 2 of its weight. With the degrees g = S 1 and tau a part of their mean,
+A = (diag(g) + tau)^-1/2 (S + (tau / n) 1 1^T) (diag(g) + tau)^-1/2: all samples are joined weakly, so that samples of
+small degree are no cluster. The start is the spectral clustering of that graph.
+
+The degrees: Y is learnt with U, so that it moves to the centres and U is nearly hard, whatever the overlap. What
+``memberships_`` holds is 0.51 U + 0.49 diag(g)^-1 S U, a step of a lazy random walk on the graph: half of it is the
+sample's own, half the share that each cluster has among its neighbours.
 
 References
 ----------
@@ -58,6 +65,8 @@ _DENSE = 300  # samples up to which all eigenvectors are computed
 _EIGEN_TOL = 1e-5  # of the start: with 1e-4 the seed was seen to change the clusters
 _STEPS = 4  # of orthogonal iteration in a pass
 _AUTO, _LEAST_TRACE = 0.3, 1e-3  # graph_weight='auto' is the first over the trace, but for a trace of nothing
+_TIE = 1e-6  # part of the mean weight below which a neighbour is as far as the last
+_OWN = 0.51  # part of a sample's own memberships: more than half, so that its label is that of the objective
 _EMPTY = 1e-12  # share of the samples below which a cluster is empty
 _LEAST = 1e-12  # n lambda is at least this, where every sample is on a centre
 _WEAKEST, _STRONGEST = 1e-100, 1e100  # graph weights beyond which nothing changes any more
@@ -115,11 +124,29 @@ def adaptive_weights(D: Array) -> Array:
     return np.where(distinct, gaps / np.where(distinct, total, 1.0), 1 / gaps.shape[1])
 
 
+def graph_weights(D: Array) -> Array:
+    """The mean of the adaptive weights and of equal ones, from ascending squared distances (n, k + 1).
+
+    Neighbours that are as far as the last have no part, where others are nearer: which of them are among the k is a
+    matter of chance.
+
+    Examples
+    --------
+    >>> graph_weights(np.array([[0.0, 1.0, 2.0, 4.0], [0.0, 1.0, 9.0, 9.0]]).round(3)).round(3)
+    array([[0.389, 0.333, 0.278],
+           [0.515, 0.485, 0.   ]])
+    """
+    weights = adaptive_weights(D)
+    nearer = weights > _TIE / weights.shape[1]
+    return (weights + nearer / nearer.sum(axis=1, keepdims=True)) / 2
+
+
 class Neighbors:
     """The k nearest of some points (m, d), and the weights of the graph between a row and them."""
 
     def __init__(self, points: Array, k: int) -> None:
         self._points, self._k, self._search = points, k, NearestNeighbors().fit(points)
+        self.may_have_copies = False  # known when the graph is
 
     def nearest(self, Z: Array | None = None) -> tuple[NDArray[np.intp], Array]:
         """Indices of the k + 1 nearest points, and their ascending squared distances, by direct differences.
@@ -147,7 +174,8 @@ class Neighbors:
         if len(self._points) == 1:
             return sparse.csr_array((1, 1))
         indices, D = self.nearest()
-        S = self.rows(indices, adaptive_weights(D))
+        self.may_have_copies = not D[:, 0].all()
+        S = self.rows(indices, graph_weights(D))
         S = sparse.csr_array((S + S.T) * 0.5)
         S.eliminate_zeros()
         return S
@@ -192,6 +220,27 @@ def weighted_means(U: Array, Y: Array) -> Array:
     return V
 
 
+def copies_mean(values: Array, which: NDArray[np.intp], count: NDArray[np.intp]) -> Array:
+    """Means of the rows (n, c) over the copies of each distinct sample: those of sample i are ``which`` = i."""
+    return np.column_stack([np.bincount(which, column) for column in values.T]) / count[:, None]
+
+
+def lazy_step(S: Any, U: Array) -> Array:
+    """0.51 U + 0.49 diag(S 1)^-1 S U: the memberships of a node and of its neighbours; U for a node without an edge.
+
+    Examples
+    --------
+    >>> S = sparse.csr_array(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
+    >>> lazy_step(S, np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(4)
+    array([[0.6325, 0.3675],
+           [1.    , 0.    ],
+           [0.49  , 0.51  ]])
+    """
+    shares = S.astype(np.float64) / (S.data.max(initial=0.0) or 1.0) @ U
+    total = shares.sum(axis=1, keepdims=True)
+    return _OWN * U + (1 - _OWN) * np.where(total > 0, shares / np.where(total > 0, total, 1.0), U)
+
+
 def _inductive(estimator: Any) -> bool:
     return bool(estimator.affinity != "precomputed")
 
@@ -214,15 +263,15 @@ class AFCM(InductiveSoftClusterer):
         ``'adaptive'``: the graph joins each sample to its nearest neighbours with weights that need no scale [2]_.
         ``'precomputed'``: ``fit`` takes a graph, a symmetric non-negative (n_samples, n_samples) matrix, sparse or
         not, whose diagonal does not count. There is no rule for new samples then: the predicting methods do not exist.
-    n_neighbors : int, default=10
-        Neighbours k of a sample; at most n_samples - 2.
+    n_neighbors : int, default=30
+        Neighbours k of a sample; at most n_samples - 2. Clusters of fewer samples are hardly found.
     graph_weight : float or 'auto', default='auto'
         gamma > 0: how much the embedding follows the graph rather than the clusters. ``'auto'``: 0.3 over
         tr(Y^T L Y) of the spectral embedding Y. From 1 over that trace on equal memberships are a minimum of J, too,
         and a warning says so.
     regularization : float, default=0.1
         Weak affinity of each sample to all others, > 0, as a part of the mean degree of the graph. It keeps a few
-        samples apart from the rest from being a cluster.
+        samples of small degree from being a cluster.
     n_components : int or None, default=None
         Dimensions q of the embedding; ``n_clusters`` if None; at most n_samples.
     n_init : int, default=1
@@ -241,12 +290,15 @@ class AFCM(InductiveSoftClusterer):
     Attributes
     ----------
     memberships_ : ndarray of shape (n_samples, n_clusters)
-        Rows sum to 1.
+        Half ``embedding_memberships_``, half the share that each cluster has among the neighbours of a sample. Rows sum
+        to 1.
     labels_ : ndarray of shape (n_samples,)
         Cluster of largest membership.
+    embedding_memberships_ : ndarray of shape (n_samples, n_clusters)
+        U, the memberships of J in the embedding, nearly hard with the default weight. Rows sum to 1.
     centers_ : ndarray of shape (n_clusters, n_features)
-        Means of the samples, weighted by their memberships; of curved clusters they need not be near any sample. Not
-        with ``affinity='precomputed'``.
+        Means of the samples, weighted by ``embedding_memberships_``; of curved clusters they need not be near any
+        sample. Not with ``affinity='precomputed'``.
     embedding_ : ndarray of shape (n_samples, n_components)
         Y. Its columns are orthonormal; but copies of a sample get the mean of their rows.
     embedding_centers_ : ndarray of shape (n_clusters, n_components)
@@ -274,18 +326,23 @@ class AFCM(InductiveSoftClusterer):
 
     Notes
     -----
-    Follows [1]_ in its ingredients: a learnt fuzziness, an embedding from an eigenproblem, alternating updates, a
-    simplified Gaussian mixture without the graph; the exact form of J, the graph, its regularisation and the solver
-    are our reading. That lambda also divides the graph term keeps J bounded.
+    Follows the abstract and public summaries of [1]_ in its ingredients: a learnt fuzziness, an embedding from an
+    eigenproblem, alternating updates, a simplified Gaussian mixture without the graph. The equations were not available
+    to us: the exact form of J, the graph, its regularisation, the solver and the degrees from the neighbours are ours.
+    That lambda also divides the graph term keeps J bounded.
 
     A pass costs O(n q (k + K + q)) time; memory is O(n (k + K + q)), and no (n, n) matrix is formed beyond 300 samples.
 
-    With the default weight memberships are nearly hard; a larger ``graph_weight`` makes them softer. On real data the
-    labels are about as good as those of spectral clustering on the same graph, not better. A sample of which there are
-    more than ``n_neighbors`` copies is joined to copies only.
+    The embedding is learnt with its clusters, so that ``embedding_memberships_`` are nearly hard however much the
+    clusters overlap. ``memberships_`` are a step of the lazy random walk on the graph from there, and tell where
+    clusters meet. The largest one is at least 1/2 where the former are hard.
 
-    A new sample gets the mean of the embeddings of its nearest distinct training samples, with the weights of the
-    graph; a copy of a training sample gets the embedding of that one.
+    On tables where the classes are neither dense nor connected, a graph of neighbours follows other structure: there
+    the labels may be worse than those of k-means. A sample of which there are more than ``n_neighbors`` copies is
+    joined to copies only.
+
+    A new sample gets the mean of ``embedding_memberships_`` of its nearest distinct training samples, with the weights
+    of the graph; a copy of a training sample gets the memberships of that one.
 
     References
     ----------
@@ -324,7 +381,7 @@ class AFCM(InductiveSoftClusterer):
         n_clusters: int = 3,
         *,
         affinity: str = "adaptive",
-        n_neighbors: int = 10,
+        n_neighbors: int = 30,
         graph_weight: float | str = "auto",
         regularization: float = 0.1,
         n_components: int | None = None,
@@ -363,27 +420,29 @@ class AFCM(InductiveSoftClusterer):
         """
         self._validate_params()
         refuse_dask(self, X)
-        self._forget("_neighbors", "memberships_", "labels_", "centers_")  # a failed fit is no fit
+        # Drop earlier results first, so that a fit that raises leaves the model unfitted.
+        self._forget("_neighbors", "memberships_", "embedding_memberships_", "labels_", "centers_")
         features = _inductive(self)
         X = validate_features(self, X, reset=True, accept_sparse=False) if features else validate_affinity(self, X)
         check_enough_samples(X.shape[0], self.n_clusters)
         with single_threaded_blas():
-            Z = None
+            Z = neighbors = None
             if features:
                 self._frame = make_blocks(X).frame
                 Z = self._frame.from_input(X)
-            self.affinity_matrix_ = X if Z is None else Neighbors(Z, self.n_neighbors).graph()
+                neighbors = Neighbors(Z, self.n_neighbors)
+            self.affinity_matrix_ = X if neighbors is None else neighbors.graph()
             runs: list[Run] = []
             try:
                 trace = self._run(RegularisedAffinity(self.affinity_matrix_, self.regularization), runs)
             except KeyboardInterrupt:
                 so_far = best_run(runs, "min")
                 if so_far is not None:
-                    self._finish(so_far, X, Z)
+                    self._finish(so_far, X, Z, neighbors)
                 raise
             best = best_run(runs, "min")
             assert best is not None
-            self._finish(best, X, Z)
+            self._finish(best, X, Z, neighbors)
             for complaint in self._complaints(best, trace):
                 warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
         return self
@@ -404,12 +463,11 @@ class AFCM(InductiveSoftClusterer):
         refuse_dask(self, X)
         X = validate_features(self, X, reset=False, accept_sparse=False)
         indices, D = self._neighbors.nearest(self._frame.from_input(X))
-        weights = adaptive_weights(D)
+        U = self._neighbors.rows(indices, graph_weights(D)) @ self._neighbor_memberships
         with np.errstate(over="ignore"):  # a copy in the precision of X is a copy
-            same = (self._rows[indices[:, 0]].astype(X.dtype) == X).all(axis=1)
-        weights[same | (D[:, 0] == 0)] = np.arange(weights.shape[1]) == 0
-        Y = self._neighbors.rows(indices, weights) @ self._coordinates
-        return self._memberships(Y).astype(X.dtype)
+            same = (D[:, 0] == 0) | (self._rows[indices[:, 0]].astype(X.dtype) == X).all(axis=1)
+        U[same] = self._own_memberships[indices[same, 0]]
+        return U.astype(X.dtype)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -472,34 +530,34 @@ class AFCM(InductiveSoftClusterer):
                 run.converged = True
                 return
 
-    def _memberships(self, Y: Array) -> Array:
-        """Those of embedded rows (n, q)."""
-        V, weight = self._state
-        return posteriors(-squared_distances(Y, V) / weight)[0]
-
-    def _finish(self, run: Run, X: Any, Z: Array | None) -> None:
+    def _finish(self, run: Run, X: Any, Z: Array | None, neighbors: Neighbors | None) -> None:
         """Store a run."""
         Y, U, V, weight = run.state
-        if Z is not None:
+        copies = neighbors is not None and neighbors.may_have_copies
+        if Z is not None and copies:
             # Copies of a row are one point to prediction, so they are one point here.
             _, first, which, count = np.unique(Z, axis=0, return_index=True, return_inverse=True, return_counts=True)
             which = which.ravel()
-            self._coordinates = np.column_stack([np.bincount(which, column) for column in Y.T]) / count[:, None]
-            self._rows, self._neighbors = X[first], Neighbors(Z[first], self.n_neighbors)
-            if len(first) < len(Z):
-                Y = self._coordinates[which]
-                V = weighted_means(U, Y)
-        self._state = V, weight
-        U = self._memberships(Y)
-        if Z is not None:
+            Y = copies_mean(Y, which, count)[which]
+            V = weighted_means(U, Y)
+            U = posteriors(-squared_distances(Y, V) / weight)[0]
+        memberships = lazy_step(self.affinity_matrix_, U)
+        if Z is not None and neighbors is not None:
+            self._rows, self._neighbor_memberships, self._own_memberships = X, U, memberships
+            if copies:
+                own = copies_mean(memberships, which, count)
+                self._rows, self._neighbor_memberships, self._own_memberships = X[first], U[first], own
+                memberships, neighbors = own[which], Neighbors(Z[first], self.n_neighbors)
+            self._neighbors = neighbors
             means = (U.T @ Z) / np.maximum(U.sum(axis=0), np.finfo(float).tiny)[:, None]
             self.centers_ = self._frame.to_input(means).astype(X.dtype)
         self.embedding_, self.embedding_centers_ = Y.astype(X.dtype), V.astype(X.dtype)
+        self.embedding_memberships_ = U.astype(X.dtype)
         self.entropy_weight_ = weight
         self.objective_history_ = np.array(run.history)
         self.objective_ = run.history[-1]
         self.n_iter_, self.converged_ = run.n_iter, run.converged
-        self._set_memberships(U.astype(X.dtype))
+        self._set_memberships(memberships.astype(X.dtype))
 
     def _complaints(self, run: Run, trace: float) -> list[str]:
         """What to warn of after a fit; ``trace`` is tr(Y^T L Y) of the spectral embedding."""
@@ -523,7 +581,7 @@ class AFCM(InductiveSoftClusterer):
         blocks = make_blocks(self.embedding_)
         V = blocks.frame.from_input(self.embedding_centers_)
         remedy = "use fewer clusters or a smaller graph_weight"
-        return complaints + collapse("AFCM", V, self.memberships_, blocks, remedy)
+        return complaints + collapse("AFCM", V, self.embedding_memberships_, blocks, remedy)
 
 
 # A graph has no rule for new samples, so these methods do not exist then. From outside of the class: scikit-learn

@@ -5,11 +5,14 @@ prototypes v_k are unit vectors, and p_ik = <v_k, phi(x_i)>. The objective is
 
     J = sum_ik u_ik (1 - p_ik) + entropy_weight sum_ik u_ik log u_ik,
 
-which for given prototypes is least at u_i = softmax(p_i / entropy_weight). The prototypes learn from one batch B of
-samples after the other:
+which for given prototypes is least at u_i = softmax(p_i / entropy_weight), and for given memberships at
+v_k = sum_i u_ik phi(x_i), scaled to length 1. The prototypes learn from one batch B of samples after the other:
 
 * v_k <- v_k + eta sum_{b in B} u_bk phi(x_b), scaled back to length 1;
 * eta = learning_rate / (1 + learning_decay t) in epoch t = 0, 1, ...
+
+Learning at a falling rate comes near a minimum of J in a few epochs but reaches it only in hundreds. So the best start
+goes on with the two steps above over all samples in turn, each of which lowers J, until they change nothing.
 
 A prototype is a sum of coefficients times feature vectors, so that all of it needs only Khat.
 
@@ -28,6 +31,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import norm as sparse_norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
@@ -49,6 +53,8 @@ _VANISHED = 1e-12  # squared length of a prototype that opposite samples have ca
 _SMALL = 1e-100  # a common factor below this is multiplied out
 _ABOVE_ONE = 1e-3  # by which a cosine may exceed 1 through rounding
 _SAME = 1e-9  # squared distance of two prototypes that are one
+_ROWS, _PART = 300, 1 / 8  # entropy_weight='auto': rows that it looks at, and its part of the critical weight
+_LEAST_WEIGHT = 1e-6  # which it is at least, where there are fewer distinct rows than clusters
 _CONSTANT = 1e-6  # part of the largest by which the lengths of precomputed feature vectors may differ and be one
 
 
@@ -64,29 +70,37 @@ class KFCCL(InductiveSoftClusterer):
         samples themselves. ``'precomputed'``: X is the symmetric matrix of the kernel. A callable ``kernel(X, Y)``
         gives the matrix of all pairs, as the functions of ``sklearn.metrics.pairwise`` do. Kernels are to be positive
         semi-definite with K(x, x) > 0.
-    gamma : float or {'scale', 'median'}, default='scale'
+    gamma : float or {'auto', 'scale', 'median'}, default='auto'
         Width of the RBF kernel. ``'scale'``: one over the summed variances of the features; ``'median'``: one over the
-        median squared distance of two samples; both times ``gamma_scale``.
-    gamma_scale : float, default=4.0
+        median squared distance of two samples. ``'auto'``: the width at which two samples of a Gaussian cloud with the
+        effective number of features of X have the mean similarity 1/9, which is 4 times ``'scale'`` for up to two
+        features and less for more, where distances are alike and a narrow kernel tells nothing but sample from sample.
+        All three times ``gamma_scale``.
+    gamma_scale : float, default=1.0
         See ``gamma``.
-    entropy_weight : float, default=1/30
-        Weight of the entropy: near 0 the memberships are hard, large values make them equal.
+    entropy_weight : float or 'auto', default='auto'
+        Weight of the entropy: near 0 the memberships are hard, large values make them equal. ``'auto'``: 1/8 of the
+        critical weight from which on fewer than K prototypes stay apart, by the (K - 1)-th eigenvalue of the feature
+        vectors of at most 300 samples.
     learning_rate : float, default=0.3
         Step of the first epoch, at most 1e6.
     learning_decay : float, default=1.0
         How fast the step falls with the epochs; 0 keeps it.
     batch_size : int, default=64
         Samples that move the prototypes together; 1 is learning sample by sample.
-    n_init : int, default=3
-        Starts; the one of smallest objective is kept. They share the batches, so that more of them cost little.
-    max_iter : int, default=20
-        Epochs at most.
-    tol : float or None, default=1e-4
-        Converged when no similarity p_ik changes by more than this over an epoch. None: all epochs are run.
+    n_epochs : int, default=3
+        Epochs of learning; with ``n_epochs=max_iter`` there is nothing else.
+    n_init : int, default=10
+        Starts; the one of smallest objective after the epochs is kept. They share the batches, so that more of them
+        cost little.
+    max_iter : int, default=300
+        Epochs and passes over all samples after them, at most.
+    tol : float, default=1e-4
+        Converged when no similarity p_ik changes by more than this in a pass.
     random_state : int, RandomState or None, default=None
         Seed of the starts and of the batches.
     verbose : int, default=0
-        1 prints a line per start, 2 a line per epoch.
+        1 prints a line per start, 2 a line per epoch and pass.
 
     Attributes
     ----------
@@ -100,13 +114,15 @@ class KFCCL(InductiveSoftClusterer):
         The training samples, which prediction compares with; not set for ``kernel='precomputed'``.
     gamma_ : float
         The width used; set for ``kernel='rbf'``.
+    entropy_weight_ : float
+        The weight of the entropy used.
     n_clusters_ : int
     objective_ : float
         J at the prototypes.
     objective_history_ : ndarray of shape (n_iter_,)
-        J after each epoch; it need not fall at every one.
+        J after each epoch and pass; it falls in every pass but need not in an epoch.
     n_iter_ : int
-        Epochs of the best start.
+        Epochs and passes of the best start.
     converged_ : bool
 
     See Also
@@ -116,17 +132,17 @@ class KFCCL(InductiveSoftClusterer):
 
     Notes
     -----
-    The text of [1]_ was not available to us: the model is a reconstruction from abstracts of the same group [2]_
-    (competitive learning, kernels, cosine correlation, entropy-type memberships).
+    The text of [1]_ was not available to us: the model is a reconstruction from its title and from abstracts of the
+    same group [2]_ (competitive learning, kernels, cosine correlation). The entropy, the batches, the passes after the
+    epochs and both ``'auto'`` rules are ours.
 
-    An epoch costs O(n^2 K) time, the kernel O(n^2 d). Its matrix of 8 n^2 bytes is held up to 256 MB (5792 samples);
-    above that the rows of a batch are computed anew in every epoch, which takes longer but no memory. Of a precomputed
-    matrix a normalised copy is made. The linear kernel needs no matrix: an epoch costs O(n K d). Otherwise prediction
-    compares with all training samples: O(n (d + K)) for each new one.
+    An epoch or a pass costs O(n^2 K) time, the kernel O(n^2 d). Its matrix of 8 n^2 bytes is held up to 256 MB (5792
+    samples); above that the rows of a batch are computed anew every time, which takes longer but no memory. Of a
+    precomputed matrix a normalised copy is made. The linear kernel needs no matrix: an epoch costs O(n K d). Otherwise
+    prediction compares with all training samples: O(n (d + K)) for each new one.
 
-    The learning rate falls slowly: after 20 epochs the similarities still move by a hundredth or so, far more than
-    ``tol``, while the objective is within some thousandths of its limit. The fit then warns; ``tol=None`` says that the
-    given number of epochs is meant, and several hundred epochs reach the limit.
+    With wide kernels the method approaches k-means, with narrow ones dense clusters are divided before small ones are
+    found: prototypes have length 1 however far the samples of a cluster spread.
 
     A precomputed kernel does not tell K(x, x) of new samples: prediction then needs a kernel with a constant diagonal,
     such as a normalised one. ``score`` is minus the objective.
@@ -142,7 +158,7 @@ class KFCCL(InductiveSoftClusterer):
     >>> from sklearn.datasets import load_iris
     >>> from soft_clustering import KFCCL
     >>> X, _ = load_iris(return_X_y=True)
-    >>> model = KFCCL(n_clusters=3, tol=None, random_state=0).fit(X)
+    >>> model = KFCCL(n_clusters=3, random_state=0).fit(X)
     >>> model.memberships_.shape, model.dual_coef_.shape
     ((150, 3), (150, 3))
     >>> model.predict(X[:2]).tolist() == model.labels_[:2].tolist()
@@ -152,13 +168,13 @@ class KFCCL(InductiveSoftClusterer):
     _objective_sense: ClassVar[Literal["min", "max"]] = "min"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "kernel": [StrOptions({"rbf", "linear", "precomputed"}), callable],
-        "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"auto", "scale", "median"}), Interval(Real, 0, None, closed="neither")],
         "gamma_scale": [Interval(Real, 0, None, closed="neither")],
-        "entropy_weight": [Interval(Real, 0, None, closed="neither")],
+        "entropy_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "learning_rate": [Interval(Real, 0, 1e6, closed="right")],
         "learning_decay": [Interval(Real, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "tol": [None, *PARAMETERS["tol"]],
+        "n_epochs": [Interval(Integral, 0, None, closed="left")],
     }
 
     def __init__(
@@ -166,15 +182,16 @@ class KFCCL(InductiveSoftClusterer):
         n_clusters: int = 3,
         *,
         kernel: Any = "rbf",
-        gamma: float | str = "scale",
-        gamma_scale: float = 4.0,
-        entropy_weight: float = 1 / 30,
+        gamma: float | str = "auto",
+        gamma_scale: float = 1.0,
+        entropy_weight: float | str = "auto",
         learning_rate: float = 0.3,
         learning_decay: float = 1.0,
         batch_size: int = 64,
-        n_init: int = 3,
-        max_iter: int = 20,
-        tol: float | None = 1e-4,
+        n_epochs: int = 3,
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -186,6 +203,7 @@ class KFCCL(InductiveSoftClusterer):
         self.learning_rate = learning_rate
         self.learning_decay = learning_decay
         self.batch_size = batch_size
+        self.n_epochs = n_epochs
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -217,12 +235,17 @@ class KFCCL(InductiveSoftClusterer):
         rng = check_random_state(self.random_state)
         with single_threaded_blas():
             space = self._feature_space(X)
+            self.entropy_weight_ = (
+                automatic_entropy_weight(space, n, self.n_clusters)
+                if isinstance(self.entropy_weight, str)
+                else float(self.entropy_weight)
+            )
             seeds = [kernel_seeds(space, n, self.n_clusters, rng) for _ in range(self.n_init)]
             runs = [Run(None) for _ in range(self.n_init)]
             try:
                 self._learn(Prototypes(space, np.concatenate(seeds), n), runs, n, rng)
             except KeyboardInterrupt:
-                if runs[0].history:
+                if any(run.history for run in runs):
                     self._finish(runs, space, X.dtype)
                 raise
             self._finish(runs, space, X.dtype)
@@ -242,7 +265,7 @@ class KFCCL(InductiveSoftClusterer):
         memberships : ndarray of shape (n_new, n_clusters)
         """
         X = self._validate_new_rows(X)
-        return softmax(self._similarities(X), self.entropy_weight)[0].astype(X.dtype)
+        return softmax(self._similarities(X), self.entropy_weight_)[0].astype(X.dtype)
 
     @as_fitted
     def score(self, X: Any, y: Any = None) -> float:
@@ -257,7 +280,7 @@ class KFCCL(InductiveSoftClusterer):
         -------
         score : float
         """
-        return -float(softmax(self._similarities(self._validate_new_rows(X)), self.entropy_weight)[1].sum())
+        return -float(softmax(self._similarities(self._validate_new_rows(X)), self.entropy_weight_)[1].sum())
 
     @property
     def _monotone(self) -> bool:
@@ -325,10 +348,10 @@ class KFCCL(InductiveSoftClusterer):
     # The method -----------------------------------------------------------------------------------------------------
 
     def _learn(self, prototypes: Prototypes, runs: list[Run], n: int, rng: np.random.RandomState) -> None:
-        """The epochs of all starts at once, on the same batches; ``runs`` is kept up to date."""
-        K, T = self.n_clusters, self.entropy_weight
-        active = runs
-        for epoch in range(self.max_iter):
+        """The epochs of all starts at once, on the same batches, then passes of the best; keeps ``runs`` up to date."""
+        K, T = self.n_clusters, self.entropy_weight_
+        self._record(prototypes, runs, None)
+        for epoch in range(min(self.n_epochs, self.max_iter)):
             before = prototypes.similarities()
             eta = self.learning_rate / (1 + self.learning_decay * epoch)
             order = rng.permutation(n)
@@ -337,21 +360,33 @@ class KFCCL(InductiveSoftClusterer):
                 P = prototypes.similarities(batch)
                 U = softmax(P.reshape(-1, K, len(batch)), T, axis=1)[0].reshape(P.shape)
                 prototypes.learn(batch, eta * U, P)
-            P = prototypes.similarities()
-            change = np.abs(P - before).reshape(-1, K * n).max(axis=1)
-            objective = softmax(P.reshape(-1, K, n), T, axis=1)[1].sum(axis=1)
-            coefficients = prototypes.coefficients().reshape(-1, K, n)
-            for i, run in enumerate(active):
-                run.state, run.residual, run.n_iter = coefficients[i], float(change[i]), epoch + 1
-                run.history.append(float(objective[i]))
-                run.converged = self.tol is not None and run.residual <= self.tol
+            self._record(prototypes, runs, before)
+        best = min(range(len(runs)), key=lambda i: runs[i].history[-1])
+        prototypes.keep(slice(best * K, (best + 1) * K))
+        run = runs[best]
+        for _ in range(self.n_epochs, self.max_iter):
+            before = prototypes.similarities()
+            prototypes.settle(softmax(before, T, axis=0)[0])
+            self._record(prototypes, [run], before)
+            run.converged = run.residual <= self.tol
+            if run.converged:
+                return
+
+    def _record(self, prototypes: Prototypes, runs: list[Run], before: Array | None) -> None:
+        """Note the state of the runs; without the similarities before, it is the start, whose objective tells all."""
+        P = prototypes.similarities()
+        objective = softmax(P.reshape(len(runs), self.n_clusters, -1), self.entropy_weight_, axis=1)[1].sum(axis=1)
+        coefficients = np.split(prototypes.coefficients(), len(runs))
+        for i, run in enumerate(runs):
+            run.state = coefficients[i]
+            if before is None:
+                run.history = [float(objective[i])]
+                continue
+            run.history = [*run.history[: run.n_iter], float(objective[i])]
+            run.n_iter += 1
+            run.residual = float(np.abs(P - before).reshape(len(runs), -1)[i].max())
             if self.verbose > 1:
-                print(f"KFCCL epoch {epoch + 1}: objectives {objective}, changes {change}")
-            going = np.array([not run.converged for run in active])
-            if not going.any():
-                break
-            active = [run for run in active if not run.converged]
-            prototypes.keep(np.repeat(going, K))
+                print(f"KFCCL pass {run.n_iter}: objective {objective[i]:.8g}, change {run.residual:.3g}")
 
     def _finish(self, runs: list[Run], space: Any, dtype: Any) -> None:
         """Store the best start, and warn of what is wrong with it."""
@@ -359,16 +394,16 @@ class KFCCL(InductiveSoftClusterer):
             for start, run in enumerate(runs, 1):
                 ending = "converged" if run.converged else "not converged"
                 print(
-                    f"KFCCL start {start}/{len(runs)}: objective {run.history[-1]:.8g}, {run.n_iter} epochs, {ending}"
+                    f"KFCCL start {start}/{len(runs)}: objective {run.history[-1]:.8g}, {run.n_iter} passes, {ending}"
                 )
-        best = min(runs, key=lambda run: run.history[-1])
+        best = max(runs, key=lambda run: (run.n_iter, -run.history[-1]))
         self.dual_coef_ = np.ascontiguousarray(best.state.T)
         # Anew, as prediction does it: steps of rounding have not added up there.
         V = space.vectors(self.dual_coef_)
         if self.kernel == "linear":
             self._directions = V
         P = space.products(V, slice(None)).T
-        memberships, objective = softmax(P, self.entropy_weight)
+        memberships, objective = softmax(P, self.entropy_weight_)
         self.objective_history_ = np.array([*best.history[:-1], objective.sum()])
         self.objective_ = float(self.objective_history_[-1])
         self.n_iter_, self.converged_ = best.n_iter, best.converged
@@ -378,10 +413,10 @@ class KFCCL(InductiveSoftClusterer):
 
     def _complaints(self, run: Run, P: Array) -> Iterator[str]:
         K = self.n_clusters
-        if not run.converged and self.max_iter > 1 and self.tol is not None:
+        if not run.converged and self.max_iter > 1 and self.max_iter != self.n_epochs:
             yield (
-                f"did not converge in max_iter={self.max_iter} epochs (last change {run.residual:.2g}, "
-                f"tol={self.tol:.2g}). Increase max_iter or tol, or set tol=None for a given number of epochs."
+                f"did not converge in max_iter={self.max_iter} epochs and passes (last change {run.residual:.2g}, "
+                f"tol={self.tol:.2g}). Increase max_iter or tol."
             )
         if K == 1:
             return
@@ -470,6 +505,13 @@ class Prototypes:
         if self._factor.min() < _SMALL:
             self.keep(slice(None))
 
+    def settle(self, U: Array) -> None:
+        """v_k <- sum_i U_ki phi(x_i) / its length, with memberships (prototypes, n)."""
+        V = self._space.vectors(U.T)
+        square = np.einsum("kn,kn->k", U, self._space.products(V, slice(None)))
+        moves = square > _VANISHED * np.square(U.sum(axis=1))  # else opposite samples have cancelled it
+        self._V[moves], self._A[moves], self._factor[moves] = V[moves], U[moves], 1 / np.sqrt(square[moves])
+
     def keep(self, which: Any) -> None:
         """Drop all others, and multiply the factors out."""
         factor = self._factor[which, None]
@@ -494,6 +536,24 @@ def softmax(P: Array, entropy_weight: float, axis: int = -1) -> tuple[Array, Arr
         total = U.sum(axis=axis, keepdims=True)
         U /= total
         return U, (1 - top - entropy_weight * np.log(total)).squeeze(axis)
+
+
+def automatic_entropy_weight(space: Any, n: int, K: int) -> float:
+    """A part of the weight from which on fewer than K prototypes stay apart, by some evenly spaced rows.
+
+    With equal memberships all prototypes are m / |m|, m the mean of the feature vectors. A small difference w between
+    them, orthogonal to m, becomes mean_i(phi_i phi_i') w / (T |m|) in a pass with the entropy weight T, so that it
+    grows where T is below the eigenvalue of w over |m|. K prototypes need K - 1 such directions.
+    """
+    rows = np.unique(np.linspace(0, n - 1, _ROWS).astype(np.intp))
+    G = space.products(space.rows(rows), rows)
+    to_mean = G.mean(axis=0)
+    square = float(to_mean.mean())
+    if square <= _VANISHED:
+        return _LEAST_WEIGHT
+    eigenvalues = eigvalsh(G - np.outer(to_mean, to_mean) / square)[::-1] / len(rows)
+    critical = float(eigenvalues[min(max(K - 2, 0), len(rows) - 1)]) / np.sqrt(square)
+    return max(_PART * critical, _LEAST_WEIGHT)
 
 
 def kernel_seeds(space: Any, n: int, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:

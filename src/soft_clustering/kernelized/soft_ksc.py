@@ -66,8 +66,9 @@ class SoftKSC(InductiveSoftClusterer):
     gamma : float or {'auto', 'scale', 'median'}, default='auto'
         Width of the RBF kernel. ``'scale'``: one over the summed variances of the features; ``'median'``: one over the
         median squared distance of two samples. ``'auto'``: among 1/2, 1, 2, ... 64 times ``'scale'`` the one of largest
-        (1 - balance) AMS + balance H, with the average membership strength AMS (``membership_strength_``) and the
-        entropy H of the cluster sizes, divided by log K.
+        (1 - balance) AMS + balance H, with the average membership strength AMS (see ``membership_strength_``) and the
+        entropy H of the cluster sizes, divided by log K. Both are judged on the training set, with more than
+        2 ``max_samples`` rows on as many others, as the publication does with a validation set.
     assign_labels : {'sign', 'kmeans'}, default='sign'
         How the first clusters are found: by the signs of the scores, or by k-means on them.
     balance : float, default=0.5
@@ -93,8 +94,8 @@ class SoftKSC(InductiveSoftClusterer):
     eigenvalues_ : ndarray of shape (n_clusters - 1,)
         Near 1 where the clusters hardly overlap.
     membership_strength_ : float
-        AMS, the mean over clusters of the mean membership of their samples, on the training set (above
-        2 ``max_samples`` rows on as many others).
+        AMS of the result: the mean over the clusters of the mean membership of the samples in them, over all samples of
+        ``fit``. A cluster without samples counts as 0.
     sample_indices_ : ndarray of shape (n_train,)
         Rows of the training set.
     X_fit_ : ndarray of shape (n_train, n_features)

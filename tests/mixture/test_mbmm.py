@@ -227,7 +227,7 @@ def test_margin_is_the_room_at_the_ends():
 
 
 def test_new_data_beyond_the_cube_are_moved_to_its_border():
-    model = MBMM(3, random_state=0).fit(IRIS)
+    model = MBMM(3, margin=0.1, random_state=0).fit(IRIS)
     spread = np.ptp(IRIS, axis=0)
     far = np.stack([IRIS.max(axis=0) + factor * spread for factor in (0.2, 1, 1e6, 1e100)])
     U = model.predict_memberships(far)

@@ -145,7 +145,7 @@ REGISTRY: tuple[Row, ...] = (
         "mixture",
         None,
         "Hsu, Chen (2024)",
-        "proportions and scores in [0, 1], skewed clusters that lean on a border; not for other data: use GMM or FCM",
+        "proportions and scores in [0, 1], skewed clusters that lean on a border; not for negatively correlated ones",
     ),
     Row(
         "BGMM",
@@ -210,7 +210,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Smiti, Elouedi (2016)",
         "dense clusters among noise, their number not known; not for overlap in many features or different densities",
-        "abstracts: DBSCAN-GM joins DBSCAN and Gaussian means, Soft DBSCAN adds degrees as in fuzzy c-means; no equations",
+        "only abstracts: DBSCAN-GM joins DBSCAN and Gaussian means, Soft DBSCAN adds degrees as in fuzzy c-means",
     ),
     Row(
         "SCSPA",

@@ -116,10 +116,11 @@ class GK(StagedClusterer):
 
     The rule of ``shrinkage='auto'`` is ours. With m near 1, as ``m='auto'`` chooses it for many features, a cluster of
     few samples determines its d (d + 1) / 2 covariances from these samples alone, and a direction in which they happen
-    to be flat decides who belongs to it. A larger m hides this, because it lets all samples take part, but it lets the
-    centres coincide in many features. On nine real tables the mean adjusted Rand index is @NINE0@ without shrinkage, @NINE1@
-    with ``'auto'`` and @NINE2@ with m = 2; on planted mixtures of 5 to 40 features @P0@, @P1@ and @P2@ (k-means: @KM9@
-    and @KMP@). The equal volumes remain: a narrow cluster beside a wide one takes samples of the wide one.
+    to be flat decides who belongs to it. A larger m hides this, because all samples take part in every covariance, but
+    it lets the centres coincide in many features. Mean adjusted Rand index on nine standardised tables: 0.33 without
+    shrinkage, 0.37 with ``'auto'``, 0.24 with ``'auto'`` and m = 2 (k-means: 0.34); on twelve planted mixtures of 5 to
+    40 features 0.83, 0.86 and 0.65 (k-means: 0.81). The equal volumes remain a limit: a narrow cluster beside a wide
+    one takes samples of the wide one.
 
     References
     ----------

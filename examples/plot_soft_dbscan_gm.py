@@ -18,7 +18,7 @@ COLOURS = np.array([[0.00, 0.45, 0.70], [0.84, 0.37, 0.00], [0.00, 0.62, 0.45], 
 
 
 def clusters_among_noise() -> np.ndarray:
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(6)
     round_ones, _ = make_blobs(300, centers=[[-4.0, -3.0], [4.5, -3.0]], cluster_std=0.8, random_state=0)
     long_one = rng.normal(size=(200, 2)) @ [[2.6, 0.5], [0.0, 0.45]] + [0.0, 3.5]
     return np.vstack([round_ones, long_one, rng.uniform([-8, -7], [8, 7], size=(45, 2))])

@@ -48,7 +48,7 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Gustafson, Kessel (1979)",
-        "elongated or flat clusters of similar volume, any orientation; not for very different sizes or large d",
+        "elongated or flat clusters of similar volume, any orientation; not for narrow clusters beside wide ones",
     ),
     Row(
         "GathGeva",
@@ -220,7 +220,7 @@ REGISTRY: tuple[Row, ...] = (
         "density",
         None,
         "Chiu (1994)",
-        "the number of clusters is not known, centres are to be samples; not for clusters of very different spread",
+        "the number of clusters is not known, centres are to be samples; not for overlap in more than 10 features",
     ),
     Row(
         "SoftDBSCANGM",
@@ -228,7 +228,8 @@ REGISTRY: tuple[Row, ...] = (
         "density",
         None,
         "Smiti, Elouedi (2016)",
-        "dense clusters among noise, their number not known; not for clusters of different density or curved ones",
+        "dense clusters among noise, their number not known; not for overlap in many features or different densities",
+        "only abstracts: DBSCAN-GM joins DBSCAN and Gaussian means, Soft DBSCAN adds degrees as in fuzzy c-means",
     ),
     Row(
         "SCSPA",

@@ -32,6 +32,8 @@ def explicit(name):
     """The estimator with a given start, centres or memberships: nothing is drawn."""
     estimator = getattr(soft_clustering, name)(3)
     start = explicit_start(estimator, make_sample(estimator))
+    if name == "MBMM":
+        estimator.set_params(margin=0.1)  # the larger shapes of its default margin magnify the rounding of the sums
     return estimator.set_params(init=START if start.shape == (3, 3) else MEMBERSHIPS)
 
 

@@ -36,7 +36,7 @@ def quiet(model, X, **keywords):
         return model.fit(X, **keywords)
 
 
-def brute_force(X, start, n_passes, m, ridge=0.0, weight=None, rho=None):
+def brute_force(X, start, n_passes, m, ridge=0.0, weight=None, rho=None, shrinkage=0.0):
     """So many passes by the definition, in standardised units: V, F in the units of X, U, and J there."""
     n, d = X.shape
     K = len(start)
@@ -47,6 +47,7 @@ def brute_force(X, start, n_passes, m, ridge=0.0, weight=None, rho=None):
     Z, V = (X - mean) / unit, (start - mean) / unit
     A = np.stack([r ** (1 / d) * np.eye(d) for r in rho])
     F = np.zeros((K, d, d))
+    ball = np.linalg.det((Z.T * w) @ Z / w.sum()) ** (1 / d) * np.eye(d)
     for step in range(n_passes + 1):
         D = np.array([[(z - V[k]) @ A[k] @ (z - V[k]) for k in range(K)] for z in Z])
         U = np.array([[1 / sum((row[k] / row[j]) ** (1 / (m - 1)) for j in range(K)) for k in range(K)] for row in D])
@@ -55,7 +56,10 @@ def brute_force(X, start, n_passes, m, ridge=0.0, weight=None, rho=None):
         for k in range(K):
             W = w * U[:, k] ** m
             V[k] = sum(W[i] * Z[i] for i in range(n)) / W.sum()
-            F[k] = sum(W[i] * np.outer(Z[i] - V[k], Z[i] - V[k]) for i in range(n)) / W.sum() + ridge * np.eye(d)
+            F[k] = sum(W[i] * np.outer(Z[i] - V[k], Z[i] - V[k]) for i in range(n)) / W.sum()
+            counted = W.sum() * max(n / w.sum(), 1)
+            share = (d + 1) / 2 / (counted + (d + 1) / 2) if shrinkage == "auto" else shrinkage
+            F[k] = (1 - share) * F[k] + share * ball + ridge * np.eye(d)
             A[k] = (rho[k] * np.linalg.det(F[k])) ** (1 / d) * np.linalg.inv(F[k])
     # In the units of X the norm of the same directions has determinant rho again.
     A = A / unit / unit[:, None] * np.prod(unit) ** (2 / d)
@@ -68,7 +72,7 @@ def brute_force(X, start, n_passes, m, ridge=0.0, weight=None, rho=None):
 
 
 def test_optimum_of_anisotropic_blobs():
-    model = GK(4, m=2, reg_covar=0, random_state=0).fit(ANISO)
+    model = GK(4, m=2, reg_covar=0, shrinkage=0, random_state=0).fit(ANISO)
     assert (model.memberships_**2).sum() / len(ANISO) == pytest.approx(0.913656, abs=1.1e-6)
     history = model.objective_history_
     assert np.all(np.diff(history) <= 1e-14 * history[0])
@@ -78,7 +82,7 @@ def test_optimum_of_anisotropic_blobs():
 @pytest.mark.parametrize("name, m", [("iris", 2.0), ("moons", 2.0), ("varied_blobs", 1.5), ("wine", 1.3)])
 def test_history_without_a_ridge_does_not_increase(name, m):
     X, y = SETS[name]
-    model = quiet(GK(len(set(y)), m=m, reg_covar=0, n_init=1, max_iter=60, random_state=1), X)
+    model = quiet(GK(len(set(y)), m=m, reg_covar=0, shrinkage=0, n_init=1, max_iter=60, random_state=1), X)
     assert model._monotone
     history = model.objective_history_
     assert len(history) > 5
@@ -96,12 +100,12 @@ def test_quality_on_the_offline_sets():
     }
     for name, value in TABLE.items():
         assert found[name] >= value - 0.02, name
-    assert np.mean(list(found.values())) >= 0.707
+    assert np.mean(list(found.values())) >= 0.74
 
 
 def from_memberships(X, U, **parameters):
     """The fit from given memberships, and its memberships."""
-    model = GK(U.shape[1], m=2.0, **parameters)
+    model = GK(U.shape[1], m=2.0, **{"reg_covar": 0.0, "shrinkage": 0.0} | parameters)
     blocks = model._make_blocks(X, None)
     model._resolve(blocks)
     K, d = U.shape[1], X.shape[1]
@@ -115,10 +119,10 @@ def from_memberships(X, U, **parameters):
 def test_affine_equivariance():
     rng = np.random.RandomState(0)
     U = rng.dirichlet(np.ones(3), 150)
-    run, memberships = from_memberships(IRIS, U, reg_covar=0.0)
+    run, memberships = from_memberships(IRIS, U)
     for _ in range(3):
         A, c = np.eye(4) + 0.5 * rng.normal(size=(4, 4)), 10 * rng.normal(size=4)
-        turned, other = from_memberships(IRIS @ A + c, U, reg_covar=0.0)
+        turned, other = from_memberships(IRIS @ A + c, U)
         # The stopping rule is measured in the metric of the clusters: the same passes in any coordinates.
         assert turned.n_iter == run.n_iter > 10
         np.testing.assert_allclose(other, memberships, rtol=0, atol=1e-13)
@@ -127,9 +131,9 @@ def test_affine_equivariance():
 def test_affine_equivariance_of_a_pass():
     rng = np.random.RandomState(1)
     U = rng.dirichlet(np.ones(3), 150)
-    _, memberships = from_memberships(IRIS, U, reg_covar=0.0, max_iter=1)
+    _, memberships = from_memberships(IRIS, U, max_iter=1)
     A, c = rng.normal(size=(4, 4)), rng.normal(size=4)  # whatever it is
-    _, other = from_memberships(IRIS @ A + c, U, reg_covar=0.0, max_iter=1)
+    _, other = from_memberships(IRIS @ A + c, U, max_iter=1)
     np.testing.assert_allclose(other, memberships, rtol=0, atol=1e-13)
 
 
@@ -169,14 +173,17 @@ def test_ball_of_the_shrinkage():
 
 @pytest.mark.parametrize("n_passes", [1, 2, 4])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("m, ridge, rho", [(2.0, 1e-3, None), (1.5, 0.0, np.array([1.0, 2.0, 0.3]))])
-def test_updates_by_brute_force(n_passes, weighted, m, ridge, rho):
+@pytest.mark.parametrize(
+    "m, ridge, rho, shrinkage",
+    [(2.0, 1e-3, None, "auto"), (1.5, 0.0, np.array([1.0, 2.0, 0.3]), 0.0), (1.5, 1e-2, None, 0.3)],
+)
+def test_updates_by_brute_force(n_passes, weighted, m, ridge, rho, shrinkage):
     weight = np.random.RandomState(0).uniform(0.1, 3, 150) if weighted else None
     # With a ridge an unfinished run ends in its best state: here let it end in the last one.
     plain = type("GK", (GK,), {"_monotone": True})
-    model = plain(3, m=m, reg_covar=ridge, volumes=rho, init=START, tol=0, max_iter=n_passes)
+    model = plain(3, m=m, reg_covar=ridge, volumes=rho, shrinkage=shrinkage, init=START, tol=0, max_iter=n_passes)
     quiet(model, IRIS, sample_weight=weight)
-    V, F, A, U, J = brute_force(IRIS, START, n_passes, m, ridge, weight, rho)
+    V, F, A, U, J = brute_force(IRIS, START, n_passes, m, ridge, weight, rho, shrinkage)
     np.testing.assert_allclose(model.centers_, V, rtol=0, atol=1e-12)
     np.testing.assert_allclose(model.covariances_, F, rtol=0, atol=1e-12)
     np.testing.assert_allclose(model.norm_matrices_, A, rtol=1e-10, atol=1e-10)
@@ -260,7 +267,7 @@ def test_extreme_units():
 
 def test_one_cluster():
     weight = np.random.RandomState(0).uniform(0.1, 2, 150)
-    model = GK(1, reg_covar=0).fit(IRIS, sample_weight=weight)
+    model = GK(1, reg_covar=0, shrinkage=0).fit(IRIS, sample_weight=weight)
     np.testing.assert_array_equal(model.memberships_, np.ones((150, 1)))
     np.testing.assert_allclose(model.centers_, [np.average(IRIS, axis=0, weights=weight)], rtol=1e-14)
     np.testing.assert_allclose(model.covariances_[0], np.cov(IRIS.T, aweights=weight, ddof=0), rtol=1e-12, atol=1e-14)
@@ -327,7 +334,7 @@ def test_empty_cluster_is_said():
     """At m near 1 the weights of a far cluster underflow: it stays, with the ridge for a covariance."""
     X = np.vstack([IRIS[:50], IRIS[50:] + 100])
     with pytest.warns(ConvergenceWarning, match="GK left 1 of 3 clusters empty"):
-        model = GK(3, m=1.001, init=[X[0], X[100], X[0] - 1e5]).fit(X)
+        model = GK(3, m=1.001, shrinkage=0, init=[X[0], X[100], X[0] - 1e5]).fit(X)
     np.testing.assert_allclose(model.centers_[2], X[0] - 1e5, rtol=1e-12)
     np.testing.assert_allclose(model._state.covariances[2], 1e-3 * np.eye(4), rtol=1e-12)
     assert np.isfinite(model.norm_matrices_).all()

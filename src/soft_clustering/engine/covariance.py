@@ -77,6 +77,22 @@ def covariances_about(shift: Array, statistics: Any) -> Array:
     return covariances
 
 
+def prior_share(weight: Array, n_features: int) -> Array:
+    """Share (K,) of a prior guess in covariances estimated from samples of total weight ``weight`` (K,).
+
+    The guess counts as (d + 1) / 2 samples: a covariance has d (d + 1) / 2 free entries and a sample has d numbers, so
+    that many samples are needed to determine it. The share vanishes as samples are added.
+
+    Examples
+    --------
+    >>> prior_share(np.array([0.0, 1.5, 28.5]), 2)
+    array([1.  , 0.5 , 0.05])
+    """
+    counted = (n_features + 1) / 2
+    share: Array = counted / (weight + counted)
+    return share
+
+
 def _outer(vectors: Array) -> Array:
     return vectors[:, :, None] * vectors[:, None, :]
 

@@ -36,6 +36,7 @@ from ..engine.covariance import (
     factorised,
     log_determinants,
     log_units,
+    prior_share,
     shape_collapse,
     shape_shift,
     to_input_units,
@@ -63,8 +64,9 @@ class GK(StagedClusterer):
         their ratios matter for the memberships.
     reg_covar : float, default=1e-3
         Ridge on the covariances, relative to the variances of the features.
-    shrinkage : float, default=0.0
-        In [0, 1]: moves each covariance towards a ball whose volume is that of the whole data [2]_.
+    shrinkage : float or 'auto', default='auto'
+        In [0, 1]: moves each covariance towards a ball whose volume is that of the whole data [2]_. ``'auto'``: the
+        ball counts as (d + 1) / 2 samples, as many as determine a covariance, beside the sum of u_ik^m of the cluster.
     init : 'fcm', array of shape (n_clusters, n_features) or callable, default='fcm'
         Starting centres: those of fuzzy c-means with ``m='auto'``, given ones, or those of
         ``init(X, n_clusters, rng)``.
@@ -109,7 +111,17 @@ class GK(StagedClusterer):
     Notes
     -----
     A pass costs O(n K d^2) time; memory beyond X and ``memberships_`` is O(K d^2) per chunk of rows. ``score`` is minus
-    the objective. With a ridge or shrinkage the metric is not quite the minimiser of J, so J may rise by a little.
+    the objective. With a ridge or shrinkage the metric is not quite the minimiser of J, so J may rise by a little;
+    ``reg_covar=0`` with ``shrinkage=0`` is the method as published.
+
+    The rule of ``shrinkage='auto'`` is ours. With m near 1, as ``m='auto'`` chooses it for many features, a cluster of
+    few samples determines its d (d + 1) / 2 covariances from these samples alone, and a direction in which they happen
+    to be flat decides who belongs to it. A larger m hides this, because all samples take part in every covariance, but
+    it lets the centres coincide in many features. Mean adjusted Rand index on nine standardised tables: 0.33 without
+    shrinkage, 0.37 with ``'auto'``, 0.24 with ``'auto'`` and m = 2 (k-means: 0.34); on twelve planted mixtures of 5 to
+    40 features 0.83, 0.86 and 0.65 (k-means: 0.81). The equal volumes remain a limit: a narrow cluster beside a wide
+    one takes samples of the wide one. Weights whose sum is above the number of rows count as repetitions in this rule,
+    as in that of m; smaller ones are shares, whose unit does not matter.
 
     References
     ----------
@@ -137,7 +149,7 @@ class GK(StagedClusterer):
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "volumes": [None, "array-like"],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
-        "shrinkage": [Interval(Real, 0, 1, closed="both")],
+        "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
         "init": [StrOptions({"fcm"}), callable, "array-like"],
     }
 
@@ -148,7 +160,7 @@ class GK(StagedClusterer):
         m: float | str = "auto",
         volumes: Any = None,
         reg_covar: float = 1e-3,
-        shrinkage: float = 0.0,
+        shrinkage: float | str = "auto",
         init: Any = "fcm",
         n_init: int = 5,
         max_iter: int = 300,
@@ -184,7 +196,7 @@ class GK(StagedClusterer):
             if rho.min() <= 0:
                 raise ValueError(f"volumes must be positive. Got {rho} instead.")
         self._log_rho = np.log(rho)
-        self._ball = _ball(blocks) if self.shrinkage > 0 else 0.0
+        self._ball = _ball(blocks) if self.shrinkage != 0 else 0.0
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Ellipsoids:
         # With the metric of the frame the first memberships are those of fuzzy c-means.
@@ -198,9 +210,17 @@ class GK(StagedClusterer):
     def _update(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> Ellipsoids:
         shift = statistics.first / np.maximum(statistics.weight, EMPTY)[:, None]
         ball = np.eye(blocks.d)
-        covariances = (1 - self.shrinkage) * covariances_about(shift, statistics)
-        covariances += (self.shrinkage * self._ball + self.reg_covar) * ball
+        share = self._share_of_the_ball(statistics.weight, blocks)
+        covariances = (1 - share) * covariances_about(shift, statistics)
+        covariances += (share * self._ball + self.reg_covar) * ball
         return Ellipsoids(state.means + shift, *factorised(covariances))
+
+    def _share_of_the_ball(self, weight: Array, blocks: Blocks) -> Array:
+        """How far each covariance moves towards the ball (K, 1, 1)."""
+        if isinstance(self.shrinkage, str):
+            counted = weight * (blocks.n_counted / blocks.total_weight)  # weights that are shares have no unit
+            return prior_share(counted, self._n_features)[:, None, None]
+        return np.full((len(weight), 1, 1), self.shrinkage)
 
     def _memberships(self, block: Block, state: Ellipsoids) -> NDArray[Any]:
         return gauss_memberships(block, *self._metric(state), full=True, rule="metric")[0]

@@ -98,8 +98,10 @@ class MBMM(MixtureClusterer):
         ``'auto'`` takes X as it is where all of it lies in [0, 1], and otherwise maps the range of each feature to
         [``margin``, 1 - ``margin``]; new data go the same way. None takes X as it is and refuses entries outside
         (0, 1). Entries nearer than 1e-6 to 0 or 1 are moved there.
-    margin : float, default=0.1
+    margin : float, default=0.4
         In [0, 0.5): room that ``scaling='auto'`` leaves at both ends of the range, where log odds grow beyond bounds.
+        The ends of a range that has to be scaled are the extremes of a sample and no borders, so the default keeps the
+        log odds within 1.4 % of a straight line. Where the ends of the range are borders, scale X to [0, 1] yourself.
     init : {'kmeans', 'random'} or array of shape (n_samples, n_clusters), default='kmeans'
         Starting memberships: k-means partitions, of the scaled features and of their log odds in turns, with 2 % of
         each membership spread over all components; random memberships; or an array whose rows sum to 1, which forces
@@ -146,6 +148,11 @@ class MBMM(MixtureClusterer):
     of log odds for a start. The model tells a feature from its mirror image 1 - x and has no negative correlations
     within a component: round clusters are found more reliably by ``GMM`` or ``FCM``.
 
+    A component has d + 1 shapes for d means, d variances and all correlations. Where the features of a cluster have
+    unlike spreads or negative correlations, the likelihood may prefer other clusters than k-means finds: on six tables
+    of weak classes the mean adjusted Rand index is 0.07 (k-means 0.12), on nine others 0.36 (0.34), on 24 planted
+    mixtures of ellipsoids 0.77 (0.74; ``GMM`` 0.85). With a margin of 0.1 these figures are 0.05, 0.33 and 0.67.
+
     The authors maximise over the shapes with a general solver within narrow bounds; here each M-step is exact. The
     margin, the smoothed starts, and the new seed of an empty component (once, at the least likely sample) are ours.
 
@@ -181,7 +188,7 @@ class MBMM(MixtureClusterer):
         n_clusters: int = 3,
         *,
         scaling: str | None = "auto",
-        margin: float = 0.1,
+        margin: float = 0.4,
         init: Any = "kmeans",
         n_init: int = 3,
         max_iter: int = 200,

@@ -196,5 +196,7 @@ def check_weight_uniform(estimator: BaseSoftClusterer) -> None:
     if not fit_takes(estimator, "sample_weight") or counted:
         return
     model, sample = fitted(estimator)
-    U = _weighted(estimator, sample, np.full(len(sample.labels), 2.5))
-    require_close(U, model.memberships_, "memberships_ with weights 2.5 and without weights", _WEIGHTED)
+    # Beside the prior of a covariance, weights above 1 count as repetitions.
+    weight = 0.4 if has_parameter(estimator, "shrinkage") else 2.5
+    U = _weighted(estimator, sample, np.full(len(sample.labels), weight))
+    require_close(U, model.memberships_, f"memberships_ with weights {weight} and without weights", _WEIGHTED)

@@ -1,7 +1,8 @@
 """Choosing the number of clusters: fit over K, and let every criterion choose.
 
 * validity indices of ``soft_clustering.metrics`` on the memberships of each fit;
-* BIC and ICL, where the estimator has a likelihood;
+* BIC and ICL, where the estimator has a likelihood, and BIC of the clusters as Gaussians for all that take features;
+* for graphs and documents, how well the clusters predict held-out links and words;
 * stability: whether fits to bootstrap samples agree.
 """
 
@@ -24,7 +25,9 @@ from sklearn.utils.validation import _num_samples
 
 from ..base import labels_from_memberships
 from ..inputs.features import check_enough_samples, is_dask
-from .criteria import CRITERIA, DEFAULT, memberships_of, scores_of
+from .criteria import CRITERIA, default_criteria, memberships_of, scores_of
+from .gaussian import gaussian_bic
+from .held_out import N_SPLITS, Split, counts_of, gain, split
 from .result import NClustersResult
 
 _PARAMETERS: dict[str, list[Any]] = {
@@ -61,13 +64,13 @@ def _check_k_range(k_range: Any) -> list[int]:
     return [int(K) for K in values]
 
 
-def _check_criteria(criteria: Any, estimator: Any) -> list[str]:
+def _check_criteria(criteria: Any, estimator: Any, modality: str) -> list[str]:
     if isinstance(criteria, str):
         if criteria not in ("default", "all"):
             raise ValueError(f"criteria must be 'default', 'all' or a list of names. Got {criteria!r} instead.")
         if criteria == "all":
             return list(CRITERIA)
-        return [*DEFAULT, *(("bic", "icl") if hasattr(estimator, "bic") else ())]
+        return default_criteria(modality, hasattr(estimator, "bic"))
     if not isinstance(criteria, Iterable):
         raise TypeError(f"criteria must be 'default', 'all' or a list of names. Got {criteria!r} instead.")
     names = list(criteria)
@@ -88,6 +91,7 @@ class Fit(NamedTuple):
     """One fit to all of X; the model is None where it failed or is not to be kept."""
 
     model: Any
+    labels: Any
     scores: dict[str, float]
     warnings: list[str]
     error: Exception | None
@@ -117,13 +121,28 @@ def _first_of(texts: list[str]) -> list[str]:
     return [f"{len(texts)} warning(s) or error(s) of bootstrap fits, the first: {texts[0]}"] if texts else []
 
 
-def _fit_and_score(model: Any, X: Any, n_clusters: int, criteria: list[str], features: bool, keep: bool) -> Fit:
+def _fit_and_score(
+    model: Any, X: Any, n_clusters: int, criteria: list[str], features: bool, graph: Any, keep: bool
+) -> Fit:
     try:
         complaints = _fit(model, X)
-        scores = scores_of(model, X, n_clusters, criteria, features)
+        scores = scores_of(model, X, n_clusters, criteria, features, graph)
+        labels = labels_from_memberships(memberships_of(model, X, n_clusters))
     except Exception as error:
-        return Fit(None, {}, [], error)
-    return Fit(model if keep else None, scores, complaints, None)
+        return Fit(None, None, {}, [], error)
+    return Fit(model if keep else None, labels, scores, complaints, None)
+
+
+def _held_out_gain(model: Any, part: Split, modality: str, n_clusters: int) -> float:
+    """The gain of a fit without the held-out data, nan where it failed.
+
+    Its warnings are not told: they may be of nodes that only lost their links here.
+    """
+    try:
+        _fit(model, part.train)
+        return gain(memberships_of(model, part.train, n_clusters), part, modality)
+    except Exception:
+        return np.nan
 
 
 def _bootstrap_agreement(models: list[Any], X: Any, n_clusters: int, seeds: list[int]) -> tuple[float, list[str]]:
@@ -261,23 +280,32 @@ def choose_n_clusters(
     )
     _check_estimator(estimator, param_name)
     k_values = _check_k_range(k_range)
-    names = _check_criteria(criteria, estimator)
+    modality = "pairs" if _takes_pairs(estimator) else getattr(estimator, "modality", "features")
+    names = _check_criteria(criteria, estimator, modality)
     if is_dask(X):
         raise TypeError("X must be in memory. Got a Dask collection: pass a sample of its rows.")
-    modality = "pairs" if _takes_pairs(estimator) else getattr(estimator, "modality", "features")
     has_rows = modality in ("features", "documents")
     if has_rows:
         check_enough_samples(_num_samples(X), k_values[-1])
 
     seed, *seeds = check_random_state(random_state).randint(2**31 - 1, size=1 + 2 * n_bootstrap).tolist()
     n_pairs = n_bootstrap if "stability" in names and has_rows else 0
-    indices = [name for name in names if name != "stability"]
+    counts = None
+    if modality in ("graph", "documents") and {"held_out", "modularity"} & set(names):
+        counts = counts_of(estimator, X, modality)
+    graph = counts if modality == "graph" else None
+    parts = []
+    if "held_out" in names and counts is not None:
+        parts = [split(counts, modality, each) for each in seeds[:N_SPLITS]]
+    of_one_fit = [name for name in names if name not in ("gaussian_bic", "held_out", "stability")]
 
     def tasks() -> Iterator[Any]:
-        """K by K: the fit to all rows, then the pairs of bootstrap samples."""
+        """K by K: the fit to all of X, then those without held-out data and the pairs of bootstrap samples."""
         for K in k_values:
             model = _prepare(estimator, param_name, K, seed)
-            yield delayed(_fit_and_score)(model, X, K, indices, modality == "features", keep_estimators)
+            yield delayed(_fit_and_score)(model, X, K, of_one_fit, modality == "features", graph, keep_estimators)
+            for part in parts:
+                yield delayed(_held_out_gain)(_prepare(estimator, param_name, K, seed), part, modality, K)
             for b in range(n_pairs if K > 1 else 0):
                 pair = seeds[2 * b : 2 * b + 2]
                 models = [_prepare(estimator, param_name, K, each) for each in pair]
@@ -287,17 +315,22 @@ def choose_n_clusters(
     scores = {name: np.full(len(k_values), np.nan) for name in names}
     agreements = np.full((len(k_values), n_bootstrap), np.nan)
     estimators: dict[int, Any] = {}
+    labels: dict[int, Any] = {}
     errors: dict[int, Exception] = {}
     complaints: dict[int, list[str]] = {}
     for i, K in enumerate(k_values):
         fit: Fit = next(results)
+        gains = [next(results) for _ in parts]
         resampled = [next(results) for _ in range(n_pairs if K > 1 else 0)]
         estimators[K] = fit.model
         if fit.error is not None:
             errors[K] = fit.error
         else:
+            labels[K] = fit.labels
             for name, value in fit.scores.items():
                 scores[name][i] = value
+            if gains:
+                scores["held_out"][i] = np.mean(gains)
             if resampled:
                 agreements[i] = [agreement for agreement, _ in resampled]
             texts = fit.warnings + _first_of([text for _, texts in resampled for text in texts])
@@ -320,11 +353,19 @@ def choose_n_clusters(
     stable = "stability" in names
     if stable:
         scores["stability"] = np.ma.masked_invalid(agreements).mean(axis=1).filled(np.nan)
-    return NClustersResult(
+    merged: set[int] = set()
+    if "gaussian_bic" in names and modality == "features":
+        found, merged = gaussian_bic(X, labels)
+        scores["gaussian_bic"] = np.array([found.get(K, np.nan) for K in k_values])
+    result = NClustersResult(
         np.array(k_values),
         scores,
         agreements if stable else None,
         estimators,
         {K: _text_of(error) for K, error in errors.items()},
         complaints,
+        merged,
     )
+    if result.recommended is None:
+        warnings.warn(f"No number of clusters is recommended: {result.reason}", UserWarning, stacklevel=2)
+    return result

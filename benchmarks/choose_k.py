@@ -153,7 +153,8 @@ def _labels(name: str, X: Any, K: int) -> Any:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--family", nargs="+", default=["planted"], choices=[*SETTINGS, "tables", "graphs", "documents"])
+    families = [*SETTINGS, "tables", "graphs", "documents"]
+    parser.add_argument("--family", nargs="+", default=["planted"], choices=families)
     parser.add_argument("--models", nargs="+")
     parser.add_argument("--sets", type=int, default=30)
     parser.add_argument("--first-seed", type=int, default=0)

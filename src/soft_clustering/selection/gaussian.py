@@ -18,6 +18,7 @@ from ..metrics._validation import check_features
 
 _WIDE = 128  # features, beyond which covariances with correlations would cost more than the fits
 _DEPENDENT = 1e-10  # reciprocal condition of the correlations; below it, log determinants are rounding errors
+_STRONG = 10.0  # a difference of BIC that is very strong evidence (Kass and Raftery 1995)
 _FLAT = 1e-13  # a feature whose standard deviation is a smaller part of its mean is constant up to rounding
 
 
@@ -54,7 +55,8 @@ def gaussian_bic(X: Any, labels: Mapping[int, NDArray[Any]]) -> tuple[dict[int, 
     bic : dict of int to float
         Smaller is better; empty where X are no finite numbers, or all rows are equal.
     merged : set of int
-        The K whose own partition is worse than the one that is merged from the partitions of larger K.
+        The K whose own partition is clearly worse than the one that is merged from the partitions of larger K: its BIC
+        is larger by more than 10.
 
     Notes
     -----
@@ -93,9 +95,11 @@ def gaussian_bic(X: Any, labels: Mapping[int, NDArray[Any]]) -> tuple[dict[int, 
             bic[K] = _bic(table, own)
             while kept is not None and len(kept.sizes) > K:
                 kept = _joined(table, kept)
-            if kept is not None and len(kept.sizes) == K and (joined := _bic(table, kept)) < bic[K]:
+            joined = math.inf if kept is None or len(kept.sizes) < K else _bic(table, kept)
+            if joined < bic[K]:
+                if bic[K] - joined > _STRONG:
+                    merged.add(K)
                 bic[K] = joined
-                merged.add(K)
             else:
                 kept = own
     return dict(sorted(bic.items())), merged

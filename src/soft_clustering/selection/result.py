@@ -55,8 +55,8 @@ class NClustersResult:
     warnings : dict of int to list of str
         The warnings of each K whose fits warned, for example that they did not converge.
     merged : set of int
-        The K for which ``gaussian_bic`` is that of clusters merged from the fits of larger K, because it is smaller than
-        that of the fit.
+        The K for which ``gaussian_bic`` is that of clusters merged from the fits of larger K, because it is smaller
+        than that of the fit.
     """
 
     k_values: NDArray[np.intp]
@@ -71,8 +71,8 @@ class NClustersResult:
     def best(self) -> dict[str, int | None]:
         """The K that each criterion chooses; None where no value is finite, or all are equal.
 
-        Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable. Gains
-        on held-out data are equal if they differ by less than 1 % of the largest.
+        Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable.
+        Gains on held-out data are equal if they differ by less than 1 % of the largest.
         """
         return {name: self._choice(name) for name in self.scores}
 
@@ -114,7 +114,7 @@ class NClustersResult:
         sentences = [f"{name} is {extreme} there; of the criteria computed, it finds planted clusters most often."]
         if len(self.scores) == 1:
             sentences = [f"{name} is {extreme} there."]
-        if len(self.k_values) > 1 and K == self.k_values[-1]:
+        if len(self.k_values) > 1 and self.k_values[-1] == K:
             sentences.append("It is the largest K of the range: try larger ones.")
         if name == "gaussian_bic" and K in self.merged:
             sentences.append("The fit found worse clusters than those merged from a larger K: try more starts.")

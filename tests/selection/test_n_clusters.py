@@ -366,10 +366,10 @@ def test_reason():
     assert result.recommended == 4
     assert result.best["modified_partition_coefficient"] is None
     assert result.reason == (
-        "gaussian_bic is smallest there; of the criteria computed, it finds planted clusters most often. "
+        "gaussian_bic is smallest there; of all criteria it finds planted clusters most often. "
         "modified_partition_coefficient: equal for every K, which says nothing."
     )
-    assert f"recommended: K=4. {result.reason[0].upper()}{result.reason[1:]}" in repr(result).splitlines()
+    assert f"recommended: K=4: {result.reason}" in repr(result).splitlines()
     short = choose_n_clusters(KMeans(random_state=0), X, [2, 3], criteria=["calinski_harabasz"])
     assert short.reason == "calinski_harabasz is largest there. It is the largest K of the range: try larger ones."
 
@@ -396,7 +396,7 @@ def test_nothing_applies():
     with pytest.warns(UserWarning, match="No number of clusters is recommended: none of the criteria applies"):
         result = choose_n_clusters(KMeans(random_state=0), X, [2, 3], criteria=["bic"])
     assert result.recommended is None
-    assert "recommended: K=None. None of the criteria applies" in repr(result)
+    assert "recommended: K=None: none of the criteria applies" in repr(result)
 
 
 def blocks(seed, K=4, n=120):
@@ -880,7 +880,7 @@ def test_repr(made):
         "icl         smaller    nan         nan         nan      nan     None",
         "pbmf        larger     inf   2.000e+08*  1.000e+08      nan        2",
         "stability   larger     nan       1.000       1.000*   0.750        3",
-        "recommended: K=3. Stability is largest there; of the criteria computed, it finds planted clusters most often.",
+        "recommended: K=3: stability is largest there; it is preferred to the others.",
         "K=1 failed: ValueError: no",
         "K=4 warned: did not converge",
     ]

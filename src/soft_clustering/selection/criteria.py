@@ -58,20 +58,21 @@ _DEFAULTS = {
 }
 _OTHERS = ("modified_partition_coefficient", "partition_entropy")
 
-# Whose choice is recommended: the first of these that makes one, the criteria that find planted numbers most often
-# first (benchmarks/choose_k.py). Crispness comes last.
+# Whose choice is recommended: the first of these that makes one. Prediction of held-out data and the BIC of Gaussian
+# clusters come first, then the others by how often they find planted numbers of clusters (benchmarks/choose_k.py), and
+# crispness, which is no quality, last.
 PREFERENCE = (
     "held_out",
     "gaussian_bic",
     "stability",
     "calinski_harabasz",
     "fuzzy_hypervolume",
-    "bic",
-    "icl",
-    "modularity",
     "fuzzy_silhouette",
     "silhouette",
     "davies_bouldin",
+    "bic",
+    "icl",
+    "modularity",
     "xie_beni",
     "kwon",
     "separation_index",

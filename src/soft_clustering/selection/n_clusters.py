@@ -1,4 +1,4 @@
-"""Choosing the number of clusters: fit over K, and let every criterion choose.
+"""Choosing the number of clusters: fit over K, let every criterion choose, and recommend one choice.
 
 * validity indices of ``soft_clustering.metrics`` on the memberships of each fit;
 * BIC and ICL, where the estimator has a likelihood, and BIC of the clusters as Gaussians for all that take features;
@@ -178,7 +178,7 @@ def choose_n_clusters(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> NClustersResult:
-    """Fit over numbers of clusters K, and let each criterion choose one.
+    """Fit over numbers of clusters K, let each criterion choose one, and recommend one of the choices.
 
     Parameters
     ----------
@@ -191,9 +191,11 @@ def choose_n_clusters(
     k_range : iterable of int
         Numbers of clusters, increasing, from 1 to n_samples: ``range(2, 11)``.
     criteria : 'default', 'all' or list of str, default='default'
-        Names in ``CRITERIA``. By default ``modified_partition_coefficient``, ``fuzzy_hypervolume``, ``xie_beni``,
-        ``fuzzy_silhouette``, ``calinski_harabasz`` and ``davies_bouldin``, and ``bic`` and ``icl`` where the estimator
-        has a method ``bic``. ``stability`` takes ``2 * n_bootstrap`` more fits per K and must be asked for.
+        Names in ``CRITERIA``. The default depends on what the estimator takes. Features: ``gaussian_bic``,
+        ``fuzzy_hypervolume``, ``calinski_harabasz``, ``xie_beni`` and ``modified_partition_coefficient``. Graphs:
+        ``held_out``, ``modularity`` and ``modified_partition_coefficient``. Documents: ``held_out`` and
+        ``modified_partition_coefficient``. Where the estimator has a method ``bic``, also ``bic`` and ``icl``.
+        ``held_out`` takes two more fits per K. ``stability`` takes ``2 * n_bootstrap`` more and must be asked for.
     param_name : str, default='n_clusters'
         The parameter that is K: ``'n_components'`` for scikit-learn's ``GaussianMixture``, ``'fcm__n_clusters'`` in a
         pipeline.
@@ -202,8 +204,8 @@ def choose_n_clusters(
     keep_estimators : bool, default=True
         Whether the result holds the fitted estimators, with their memberships.
     random_state : int, RandomState or None, default=None
-        Draws the bootstrap samples, and seeds the fits of an estimator whose own ``random_state`` is None. The result
-        does not depend on ``n_jobs``.
+        Draws the bootstrap samples and the held-out data, and seeds the fits of an estimator whose own ``random_state``
+        is None. The result does not depend on ``n_jobs``.
     n_jobs : int, default=None
         Fits at a time, as joblib counts them: None is 1, -1 as many as there are cores.
     verbose : int, default=0
@@ -212,20 +214,31 @@ def choose_n_clusters(
     Returns
     -------
     result : NClustersResult
-        Prints as a table; ``best`` has the choice of each criterion, ``scores`` its values, ``plot()`` draws them, and
-        ``estimators`` holds the fits.
+        Prints as a table; ``recommended`` is the K to take and ``reason`` says why, ``best`` has the choice of each
+        criterion, ``scores`` its values, ``plot()`` draws them, and ``estimators`` holds the fits.
 
     Warns
     -----
     FitFailedWarning
         Where the fit of some K raised an error; its values are nan. Where all fail, the first error is raised.
     UserWarning
-        Where fits warned; the texts are in the result.
+        Where fits warned; the texts are in the result. Where no K is recommended.
 
     Notes
     -----
-    Criteria that do not apply are nan and choose None: prototypes are missing, X are no features, rows of the
-    memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1.
+    The criteria differ in how often they are right, and none is always. ``recommended`` is the choice of ``held_out``
+    or ``gaussian_bic`` where they are computed and make one; otherwise of the one that finds planted numbers of clusters
+    most often, of those that make a choice. docs/selection.md has the experiment. Criteria that do not apply are nan and choose None: prototypes are missing, X are no features, rows of
+    the memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1. A criterion of the same value for
+    every K chooses None, too.
+
+    ``gaussian_bic`` makes the labels of any fit a Gaussian mixture, of the covariance structure of smallest BIC [5]_,
+    [6]_. Where a fit misses its best partition, clusters merged from the fits of larger K take its place, so the range
+    should go beyond the K that is expected.
+
+    ``held_out`` leaves out each link of a graph, or each word of a document, with probability 0.1, fits the rest, and
+    is the mean logarithm of the probability of what was left out under the clusters, over that by chance.
+    ``modularity`` is that of the memberships of a graph, each row divided by its sum.
 
     ``bic`` is what the estimator's method ``bic`` returns: -2 log L + p log n for p parameters, smaller is better.
     ``icl`` [1]_ adds twice the entropy of the memberships, -2 sum_ik u_ik log u_ik: it counts clusters that are set
@@ -249,6 +262,10 @@ def choose_n_clusters(
     .. [3] A. Ben-Hur, A. Elisseeff, I. Guyon (2002). A stability based method for discovering structure in clustered
        data. Pacific Symposium on Biocomputing 7, 6-17.
     .. [4] G. McLachlan, D. Peel (2000). Finite Mixture Models. Wiley.
+    .. [5] C. Fraley, A. E. Raftery (2002). Model-based clustering, discriminant analysis, and density estimation.
+       Journal of the American Statistical Association 97(458), 611-631.
+    .. [6] C. Fraley, A. E. Raftery (2007). Bayesian regularization for normal mixture estimation and model-based
+       clustering. Journal of Classification 24(2), 155-181.
 
     Examples
     --------
@@ -261,6 +278,9 @@ def choose_n_clusters(
     criterion   better      K=2      K=3      K=4      K=5      K=6   choice
     xie_beni    smaller  0.2658   0.1134   0.0494*  0.5190   0.4990        4
     silhouette  larger   0.4244   0.4975   0.6625*  0.5706   0.4894        4
+    recommended: K=4: silhouette is largest there; it is preferred to the others.
+    >>> result.recommended
+    4
     >>> result.best
     {'xie_beni': 4, 'silhouette': 4}
     >>> result.estimators[4].centers_.shape

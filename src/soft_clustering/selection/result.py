@@ -16,6 +16,11 @@ from .criteria import CRITERIA, PREFERENCE, SAME
 if TYPE_CHECKING:
     from ..plotting import IndexCurvesDisplay
 
+_WHY = {
+    "gaussian_bic": "; of all criteria it finds planted clusters most often.",
+    "held_out": ": these clusters predict held-out data best.",
+}
+
 
 def _texts(values: Array) -> list[str]:
     """The numbers with the same number of decimals, four digits for the largest."""
@@ -111,9 +116,8 @@ class NClustersResult:
             return silent or "none of the criteria applies to this estimator and these data."
         K = self.recommended
         extreme = "largest" if CRITERIA[name].sense == "max" else "smallest"
-        sentences = [f"{name} is {extreme} there; of the criteria computed, it finds planted clusters most often."]
-        if len(self.scores) == 1:
-            sentences = [f"{name} is {extreme} there."]
+        why = _WHY.get(name, "; it is preferred to the others." if len(self.scores) > 1 else ".")
+        sentences = [f"{name} is {extreme} there{why}"]
         if len(self.k_values) > 1 and self.k_values[-1] == K:
             sentences.append("It is the largest K of the range: try larger ones.")
         if name == "gaussian_bic" and K in self.merged:
@@ -156,7 +160,7 @@ class NClustersResult:
         for name, better, *cells in rows:
             right = [cell.rjust(width) for cell, width in zip(cells, widths[2:], strict=True)]
             lines.append("  ".join([name.ljust(widths[0]), better.ljust(widths[1]), *right]))
-        lines.append(f"recommended: K={self.recommended}. {self.reason[0].upper()}{self.reason[1:]}")
+        lines.append(f"recommended: K={self.recommended}: {self.reason}")
         lines += [f"K={K} failed: {error}" for K, error in self.errors.items()]
         lines += [f"K={K} warned: {text}" for K, each in self.warnings.items() for text in each]
         return "\n".join(lines)

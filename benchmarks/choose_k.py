@@ -11,7 +11,7 @@ Families of data:
 * ``fresh``: elliptic ones, d to 32, K to 12, 600 to 1000 rows;
 * ``overlap``: the same with centres 3 to 5 standard deviations apart;
 * ``tables``: the offline sets, and with ``--data-home DATA_HOME`` the nine held-out and the six further tables, all
-  standardised, at most 600 rows. Classes of real tables need not be clusters, so the mean error of K and the adjusted
+  standardised, at most 1000 and 600 rows. Classes of real tables need not be clusters, so the mean error of K and the adjusted
   Rand index with the classes count;
 * ``graphs``: block models and overlapping communities of 75 to 250 nodes, K = 3 to 6;
 * ``documents``: corpora of 3 to 6 topics, 200 to 400 documents.
@@ -64,8 +64,7 @@ def mixture(
     centers = [np.zeros(d)]
     while len(centers) < K:
         direction = rng.normal(size=d)
-        step = direction / np.linalg.norm(direction) * rng.uniform(*gap)
-        center = centers[rng.integers(len(centers))] + step
+        center = centers[rng.integers(len(centers))] + direction / np.linalg.norm(direction) * rng.uniform(*gap)
         if min(np.linalg.norm(center - other) for other in centers) >= gap[0]:
             centers.append(center)
     X = np.array(centers)[y]
@@ -102,7 +101,7 @@ def block_graph(seed: int) -> tuple[Any, int]:
 def cases(family: str, arguments: argparse.Namespace) -> Iterator[Case]:
     """The data sets of a family."""
     if family == "tables":
-        sets = {name: sample(X, y, 600) for name, (X, y) in offline_sets().items()}
+        sets = {name: sample(X, y, 1000) for name, (X, y) in offline_sets().items()}
         if arguments.data_home:
             sets |= held_out_sets(arguments.data_home) | more_sets(arguments.data_home)
         for name, (X, y) in sets.items():

@@ -226,11 +226,13 @@ def choose_n_clusters(
 
     Notes
     -----
-    The criteria differ in how often they are right, and none is always. ``recommended`` is the choice of ``held_out``
-    or ``gaussian_bic`` where they are computed and make one; otherwise of the one that finds planted numbers of clusters
-    most often, of those that make a choice. docs/selection.md has the experiment. Criteria that do not apply are nan and choose None: prototypes are missing, X are no features, rows of
-    the memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1. A criterion of the same value for
-    every K chooses None, too.
+    The criteria differ in how often they are right, and none always is. ``recommended`` is the choice of ``held_out``
+    or ``gaussian_bic`` where one of them is computed; otherwise that of the criterion that finds planted numbers of
+    clusters most often. docs/selection.md has the experiment.
+
+    Criteria that do not apply are nan and choose None: prototypes are missing, X are no features, rows of the
+    memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1. A criterion that has the same value
+    for every K chooses None, too.
 
     ``gaussian_bic`` makes the labels of any fit a Gaussian mixture, of the covariance structure of smallest BIC [5]_,
     [6]_. Where a fit misses its best partition, clusters merged from the fits of larger K take its place, so the range

@@ -11,8 +11,8 @@ Families of data:
 * ``fresh``: elliptic ones, d to 32, K to 12, 600 to 1000 rows;
 * ``overlap``: the same with centres 3 to 5 standard deviations apart;
 * ``tables``: the offline sets, and with ``--data-home DATA_HOME`` the nine held-out and the six further tables, all
-  standardised, at most 1000 and 600 rows. Classes of real tables need not be clusters, so the mean error of K and the adjusted
-  Rand index with the classes count;
+  standardised, at most 1000 and 600 rows. Classes of real tables need not be clusters, so the mean error of K and the
+  adjusted Rand index with the classes count;
 * ``graphs``: block models and overlapping communities of 75 to 250 nodes, K = 3 to 6;
 * ``documents``: corpora of 3 to 6 topics, 200 to 400 documents.
 

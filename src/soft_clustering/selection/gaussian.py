@@ -78,8 +78,9 @@ def gaussian_bic(X: Any, labels: Mapping[int, NDArray[Any]]) -> tuple[dict[int, 
 
     Examples
     --------
-    >>> X = [[0.0], [0.1], [0.2], [9.0], [9.1], [9.2]]
-    >>> bic, _ = gaussian_bic(X, {1: [0] * 6, 2: [0, 0, 0, 1, 1, 1], 3: [0, 0, 0, 1, 1, 2]})
+    >>> X = np.concatenate([np.linspace(0, 1, 30), np.linspace(5, 6, 30)])[:, None]
+    >>> labels = {1: np.zeros(60), 2: np.repeat([0, 1], 30), 3: np.repeat([0, 1, 2], [30, 15, 15])}
+    >>> bic, _ = gaussian_bic(X, labels)
     >>> min(bic, key=bic.get)
     2
     """

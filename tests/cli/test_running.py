@@ -371,7 +371,7 @@ def test_equal_silhouettes_show_the_smallest_number():
     results.append({"model": "failed", "k": 2, "silhouette": None})
     results.append({"model": "finds", "k": None, "silhouette": 0.4})
     choices = {"a": {"silhouette": None}, "b": {"silhouette": 3}}
-    choices |= dict.fromkeys(("failed", "finds"), {"silhouette": None})
+    choices |= {model: {"silhouette": None} for model in ("failed", "finds")}
     shown = _at_chosen_k(results, choices)
     assert [(r["model"], r["k"]) for r, keep in zip(results, shown, strict=True) if keep] == [
         ("a", 2),

@@ -2,10 +2,10 @@
 
 ``python benchmarks/choose_k.py [--family NAME ...] [--models NAME ...] [--sets 30] [--first-seed 0]``
 
-Families of data:
+Families of data (the rule was made on seeds below 400; others are fresh):
 
 * ``planted``: round Gaussians, d = 2 to 20, K = 2 to 7, 300 to 1000 rows, unequal sizes, the nearest centre 4 to 7
-  standard deviations away; the defaults and the order of preference were chosen on seeds 0 to 29 of this one;
+  standard deviations away;
 * ``scattered``: round ones of the same kind, 600 rows, but the centres are drawn from a Gaussian and only the nearest
   two are 4 to 7 standard deviations apart;
 * ``fresh``: elliptic ones, d to 32, K to 12, 600 to 1000 rows;

@@ -1,4 +1,4 @@
-"""Choosing the number of clusters: each criterion over K, its choice marked, and the mixture that most of them choose.
+"""Choosing the number of clusters: each criterion over K, its choice marked, and the mixture of the recommended K.
 
 Run ``python examples/plot_choose_n_clusters.py [picture.png]``; without a file name a window opens.
 """
@@ -13,7 +13,7 @@ from soft_clustering.plotting import MembershipScatterDisplay
 from soft_clustering.selection import choose_n_clusters
 
 CENTERS = [[-6, -3], [-3, 2], [2, 3], [5, -2], [0, -5]]
-CRITERIA = ["modified_partition_coefficient", "xie_beni", "calinski_harabasz", "bic", "icl", "stability"]
+CRITERIA = ["gaussian_bic", "modified_partition_coefficient", "xie_beni", "calinski_harabasz", "bic", "stability"]
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     result = choose_n_clusters(GMM(n_init=3), X, range(2, 10), criteria=CRITERIA, random_state=0)
     print(result)
     figure, (left, right) = plt.subplots(1, 2, figsize=(14, 5.2), width_ratios=[1, 2.1], layout="constrained")
-    K = result.best["bic"]
+    K = result.recommended
     MembershipScatterDisplay.from_estimator(result.estimators[K], X, ax=left)
     left.set_title(f"Gaussian mixture, K = {K}")
     result.plot(right)

@@ -32,6 +32,13 @@ class Halves(ClusterMixin, BaseEstimator):
         pass
 
 
+class Wrapped(Halves):
+    """Has its number of clusters in another estimator."""
+
+    def __init__(self, estimator=None):
+        self.estimator = estimator
+
+
 class Raises(Halves):
     def misbehave(self):
         raise ValueError("a message\n  of two lines")

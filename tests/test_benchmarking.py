@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
@@ -560,6 +561,62 @@ def test_summary():
     assert list(table.columns) == ["algorithm", "datasets", "completed", "errors", "ari", "nmi", "mean_time_ms"]
     assert table.iloc[0].tolist() == ["b", 1, 1, 0, 0.5, 0.6, 10.0]
     assert table.iloc[1].tolist() == ["a", 6, 2, 3, pytest.approx(0.3), pytest.approx(0.4), pytest.approx(2.0)]
+
+
+@pytest.mark.parametrize(
+    "kind, columns",
+    [
+        (RuntimeBenchmark, ["mean_time_ms"]),
+        (ClusteringQualityBenchmark, ["ari", "nmi"]),
+        (MemoryBenchmark, []),
+    ],
+)
+def test_summary_of_every_benchmark(kind, columns):
+    contenders = {"right": KMeans(2, random_state=0), "wrong": KMeans(5, random_state=0)}
+    table = summarize(kind(contenders, PAIR, n_clusters=None, n_jobs=2, verbose=0).run())
+    assert table.columns.tolist() == ["algorithm", "datasets", "completed", "errors", *columns]
+    assert sorted(table["algorithm"]) == ["right", "wrong"]
+    assert table["completed"].tolist() == [1, 1]
+    if "ari" in columns:
+        assert table["algorithm"].tolist() == ["right", "wrong"]
+        assert table["ari"][0] == 1
+    elif columns:
+        assert table["mean_time_ms"].is_monotonic_increasing
+
+
+# Pipelines ------------------------------------------------------------------------------------------------------------
+
+
+def configured(model, repeats=1, **options):
+    benchmark = ClusteringBenchmark({"model": model}, PAIR, n_repeats=repeats, random_state=4, verbose=0, **options)
+    return [run.estimator for run in benchmark.plan()]
+
+
+def test_pipelines_get_the_number_of_classes_and_a_seed():
+    first, second = configured(make_pipeline(StandardScaler(), FCM(5)), repeats=2)
+    assert first["fcm"].n_clusters == second["fcm"].n_clusters == 2
+    assert (first["fcm"].random_state, second["fcm"].random_state) == (4, 5)
+
+
+def test_earlier_steps_of_a_pipeline_keep_their_sizes():
+    (pipeline,) = configured(make_pipeline(PCA(n_components=3), GaussianMixture(5)))
+    assert (pipeline["pca"].n_components, pipeline["pca"].random_state) == (3, 4)
+    assert (pipeline["gaussianmixture"].n_components, pipeline["gaussianmixture"].random_state) == (2, 4)
+
+
+def test_pipelines_inside_pipelines_and_their_own_choices():
+    inner = make_pipeline(StandardScaler(), FCM(5, random_state=9))
+    (pipeline,) = configured(make_pipeline(StandardScaler(), inner))
+    assert (pipeline["pipeline"]["fcm"].n_clusters, pipeline["pipeline"]["fcm"].random_state) == (2, 9)
+    (pipeline,) = configured(make_pipeline(StandardScaler(), SCM(None)))
+    assert pipeline["scm"].n_clusters is None  # it finds the number
+    (pipeline,) = configured(make_pipeline(StandardScaler(), FCM(5)), n_clusters=None)
+    assert pipeline["fcm"].n_clusters == 5
+
+
+def test_clusterers_inside_others():
+    (model,) = configured(models.Wrapped(FCM(5)))
+    assert (model.estimator.n_clusters, model.estimator.random_state) == (2, 4)
 
 
 # Bad input, missing packages, environment -----------------------------------------------------------------------------

@@ -362,3 +362,19 @@ def test_results_that_cannot_be_written(words, tmp_path, call):
         assert (code, out) == (1, "")
         assert f"error: {name} cannot be written: " in err
         assert "Traceback" not in err
+
+
+def test_equal_silhouettes_show_the_smallest_number():
+    from soft_clustering.cli.compare import _at_chosen_k
+
+    results = [{"model": model, "k": K, "silhouette": 0.5} for model in "ab" for K in (4, 2, 3)]
+    results.append({"model": "failed", "k": 2, "silhouette": None})
+    results.append({"model": "finds", "k": None, "silhouette": 0.4})
+    choices = {"a": {"silhouette": None}, "b": {"silhouette": 3}}
+    choices |= {model: {"silhouette": None} for model in ("failed", "finds")}
+    shown = _at_chosen_k(results, choices)
+    assert [(r["model"], r["k"]) for r, keep in zip(results, shown, strict=True) if keep] == [
+        ("a", 2),
+        ("b", 3),
+        ("finds", None),
+    ]

@@ -33,6 +33,14 @@ def test_choices_are_marked():
     assert display.axes_[0].get_legend().get_texts()[0].get_text() == "K = 3"
 
 
+def test_the_recommended_number_is_shaded():
+    display = IndexCurvesDisplay([2, 3, 5], SCORES, recommended=3).plot()
+    assert [(shade.get_x(), shade.get_width()) for shade in display.recommended_] == [pytest.approx((2.65, 0.7))] * 3
+    assert IndexCurvesDisplay([2, 3, 5], SCORES).plot().recommended_ == []
+    with pytest.raises(ValueError, match=r"recommended must be one of k_values or None\. Got 4"):
+        IndexCurvesDisplay([2, 3, 5], SCORES, recommended=4)
+
+
 def test_spreads_are_error_bars():
     display = IndexCurvesDisplay([2, 3, 5], {"a": SCORES["a"]}, spreads={"a": [0.1, 0.2, 0.3]}).plot()
     (bars,) = display.lines_["a"].lines[2]
@@ -61,6 +69,7 @@ def test_result_of_the_selection():
     for name, title in zip(criteria, ["Xie-Beni", "Calinski-Harabasz", "Stability"], strict=True):
         np.testing.assert_array_equal(curve(display, title), [result.k_values, result.scores[name]])
         assert display.best_[title].get_xdata() == [result.best[name]]
+    assert display.recommended == result.recommended == result.best["stability"]
     np.testing.assert_array_equal(display.spreads["Stability"], result.stability_std)
 
 

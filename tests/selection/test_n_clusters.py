@@ -25,14 +25,18 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from soft_clustering import FCM, GMM, PCM, metrics
+from soft_clustering import BIGCLAM, FCM, GMM, LDA, MMSB, PCM, PLSI, BayesianNMF, metrics
+from soft_clustering.datasets import make_topic_corpus
 from soft_clustering.selection import CRITERIA, NClustersResult, choose_n_clusters
+from soft_clustering.selection.gaussian import gaussian_bic
+from soft_clustering.selection.held_out import gain, split
 
 matplotlib.use("Agg")
 
 CENTERS = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
 X = make_blobs(200, centers=CENTERS, random_state=0)[0]
-INDICES = [name for name in CRITERIA if name not in ("bic", "icl", "stability")]
+INDICES = [name for name in CRITERIA if name in metrics.METRICS]
+OF_OTHER_DATA = ("bic", "icl", "held_out", "modularity")
 
 
 class Bins(ClusterMixin, BaseEstimator):
@@ -132,7 +136,8 @@ def mixture():
 def test_default_criteria(mixture):
     assert list(mixture.scores)[-2:] == ["bic", "icl"]
     assert list(choose_n_clusters(FCM(), X, [2]).scores) == list(mixture.scores)[:-2]
-    assert "stability" not in mixture.scores
+    assert "gaussian_bic" in mixture.scores
+    assert not {"stability", "held_out", "fuzzy_silhouette"} & set(mixture.scores)
 
 
 def test_all_criteria_are_there(planted):
@@ -141,7 +146,7 @@ def test_all_criteria_are_there(planted):
     assert not {"fuzzy_compactness", "separation", "partition_index", "ari", "omega_index"} & set(CRITERIA)
 
 
-@pytest.mark.parametrize("name", [name for name in [*INDICES, "stability"] if name != "pbmf"])
+@pytest.mark.parametrize("name", [name for name in CRITERIA if name not in ("pbmf", *OF_OTHER_DATA)])
 def test_four_separate_blobs(planted, name):
     assert planted.best[name] == 4
     assert np.isfinite(planted.scores[name]).all()
@@ -153,12 +158,12 @@ def test_pbmf_is_for_crisp_memberships(planted):
 
 
 def test_no_likelihood_no_bic(planted):
-    for name in ("bic", "icl"):
+    for name in OF_OTHER_DATA:
         assert planted.best[name] is None
         assert np.isnan(planted.scores[name]).all()
 
 
-@pytest.mark.parametrize("name", ["bic", "icl", "xie_beni", "fuzzy_silhouette", "calinski_harabasz"])
+@pytest.mark.parametrize("name", ["bic", "icl", "xie_beni", "gaussian_bic", "calinski_harabasz"])
 def test_four_components(mixture, name):
     assert mixture.best[name] == 4
 
@@ -230,7 +235,7 @@ def test_stability_by_brute_force():
 def test_labels_of_the_same_rows_are_compared():
     result = choose_n_clusters(Bins(), X, range(2, 6), criteria=["stability"], n_bootstrap=3, random_state=0)
     np.testing.assert_array_equal(result.agreements, np.ones((4, 3)))
-    assert result.best == {"stability": 5}  # of equally stable K the largest
+    assert result.best == {"stability": None}  # all K are equally stable
 
 
 def test_noise_is_not_stable():
@@ -252,14 +257,245 @@ def test_bootstrap_samples():
     assert len({sample.tobytes() for sample in of_two}) == 11
 
 
+# The recommended number -----------------------------------------------------------------------------------------------
+
+
+def round_clusters(seed, K=5, d=8, n=400):
+    """Round clusters of unequal sizes, each centre 5 standard deviations from another."""
+    rng = np.random.default_rng(seed)
+    centers = [np.zeros(d)]
+    while len(centers) < K:
+        step = rng.normal(size=d)
+        center = centers[rng.integers(len(centers))] + 5 * step / np.linalg.norm(step)
+        if min(np.linalg.norm(center - other) for other in centers) >= 4.9:
+            centers.append(center)
+    y = rng.choice(K, n, p=0.3 / K + 0.7 * rng.dirichlet(np.full(K, 2.0)))
+    return np.array(centers)[y] + rng.normal(size=(n, d)), y
+
+
+@pytest.mark.parametrize("model", [FCM(random_state=0), GMM(random_state=0), KMeans(random_state=0)])
+def test_planted_numbers_are_recommended(model):
+    found = [
+        (K, choose_n_clusters(model, round_clusters(seed, K, d)[0], range(2, 11)).recommended)
+        for seed, (K, d) in enumerate([(2, 3), (3, 16), (4, 2), (5, 8), (6, 12), (6, 5)])
+    ]
+    assert [recommended for _, recommended in found] == [K for K, _ in found]
+
+
+def test_units_and_places_do_not_matter():
+    Y, _ = round_clusters(0)
+    expected = choose_n_clusters(FCM(random_state=0), Y, range(2, 8), criteria=["gaussian_bic"])
+    for factor, shift in ((1e-9, 0.0), (1e9, 0.0), (1.0, 1e3)):
+        moved = choose_n_clusters(FCM(random_state=0), factor * Y + shift, range(2, 8), criteria=["gaussian_bic"])
+        # densities are per unit of each feature
+        constant = 2 * Y.size * math.log(factor)
+        np.testing.assert_allclose(moved.scores["gaussian_bic"] - constant, expected.scores["gaussian_bic"], rtol=1e-6)
+
+
+def test_gaussian_bic_by_brute_force():
+    """One feature, two clusters: spheres of one variance or of two; priors as Fraley and Raftery (2007) have them."""
+    Y = np.array([0.0, 1.0, 2.0, 0.5, 20.0, 21.0, 26.0])
+    labels = np.array([0, 0, 0, 0, 1, 1, 1])
+    n, K, d = 7, 2, 1
+    sizes, means = np.array([4, 3]), np.array([Y[labels == k].mean() for k in range(2)])
+    squares = np.array([((Y[labels == k] - means[k]) ** 2).sum() for k in range(2)])
+    prior, rows = Y.var() / K**2, d + 2
+    one = np.full(2, (squares.sum() + prior) / (n + rows))
+    two = (squares + prior) / (sizes + rows)
+
+    def bic(variances, n_variances):
+        likelihood = 0.0
+        for y in Y:
+            density = sizes / n * np.exp(-((y - means) ** 2) / 2 / variances) / np.sqrt(2 * np.pi * variances)
+            likelihood += math.log(density.sum())
+        return -2 * likelihood + (K * d + K - 1 + n_variances) * math.log(n)
+
+    found, merged = gaussian_bic(Y[:, None], {2: labels})
+    assert found == {2: pytest.approx(min(bic(one, 1), bic(two, 2)), rel=1e-10)}
+    assert merged == set()
+
+
+def test_gaussian_bic_of_correlated_clusters():
+    """With many rows the prior has no say, and one full covariance is scikit-learn's."""
+    rng = np.random.default_rng(0)
+    Y = rng.normal(size=(4000, 2)) @ np.array([[3.0, 2.9], [0.0, 0.3]])
+    (found,) = gaussian_bic(Y, {1: np.zeros(4000)})[0].values()
+    assert found == pytest.approx(GaussianMixture(1).fit(Y).bic(Y), rel=1e-4)
+
+
+def test_a_bad_fit_does_not_hide_the_number():
+    Y, y = round_clusters(1, K=4, d=2)
+    bad = np.where(y == 3, 2, y)
+    bad[y == 0] = np.where(Y[y == 0, 0] > np.median(Y[y == 0, 0]), 0, 3)  # one cluster halved, two joined
+    five = y.copy()
+    five[y == 0] = np.where(Y[y == 0, 0] > np.median(Y[y == 0, 0]), 0, 4)
+    bic, merged = gaussian_bic(Y, {3: np.minimum(y, 2), 4: bad, 5: five})
+    assert min(bic, key=bic.get) == 4
+    assert 4 in merged
+    assert bic[4] == pytest.approx(gaussian_bic(Y, {4: y})[0][4], rel=1e-12)
+    assert gaussian_bic(Y, {4: bad})[0][4] > bic[5]
+
+
+@pytest.mark.parametrize("kind", ["sparse", "constant feature", "dependent features", "wide", "rows without cluster"])
+def test_gaussian_bic_of_awkward_data(kind):
+    Y, y = round_clusters(2, K=3, d=6)
+    labels = {3: y, 4: np.where((y == 0) & (Y[:, 0] > np.median(Y[y == 0, 0])), 3, y), 2: np.minimum(y, 1)}
+    data = {
+        "sparse": lambda: sparse.csr_matrix(Y),
+        "constant feature": lambda: np.column_stack([Y, np.full(len(Y), 7.0)]),
+        "dependent features": lambda: np.column_stack([Y, Y[:, 0] + Y[:, 1]]),
+        "wide": lambda: np.column_stack([Y, np.random.default_rng(0).normal(size=(len(Y), 150))]),
+        "rows without cluster": lambda: Y,
+    }[kind]()
+    if kind == "rows without cluster":
+        labels = {K: np.where(np.arange(len(Y)) < 5, -1, each) for K, each in labels.items()}
+    bic, _ = gaussian_bic(data, labels)
+    assert min(bic, key=bic.get) == 3
+    assert np.isfinite(list(bic.values())).all()
+    if kind == "sparse":
+        dense, _ = gaussian_bic(Y, labels)
+        assert bic[3] >= dense[3] - 1e-6  # without full covariances
+
+
+def test_gaussian_bic_of_equal_rows():
+    assert gaussian_bic(np.ones((5, 2)), {2: [0, 0, 1, 1, 1]}) == ({}, set())
+
+
+def test_reason():
+    result = choose_n_clusters(KMeans(random_state=0), X, range(2, 7))
+    assert result.recommended == 4
+    assert result.best["modified_partition_coefficient"] is None
+    assert result.reason == (
+        "gaussian_bic is smallest there; of all criteria it finds planted clusters most often. "
+        "modified_partition_coefficient: equal for every K, which says nothing."
+    )
+    assert f"recommended: K=4: {result.reason}" in repr(result).splitlines()
+    short = choose_n_clusters(KMeans(random_state=0), X, [2, 3], criteria=["calinski_harabasz"])
+    assert short.reason == "calinski_harabasz is largest there. It is the largest K of the range: try larger ones."
+
+
+def test_the_reason_names_a_bad_fit():
+    Y, _ = round_clusters(1, K=4, d=2)
+    start = np.repeat(Y[[0, 0, 0, 0]], 1, axis=0) + 0.01 * np.arange(4)[:, None]
+
+    class Worse(KMeans):
+        def fit(self, X, y=None, sample_weight=None):
+            if self.n_clusters == 4:
+                self.labels_ = KMeans(5, n_init=5, random_state=0).fit(X).labels_ % 4
+                self.cluster_centers_ = start
+                return self
+            return super().fit(X)
+
+    result = choose_n_clusters(Worse(n_init=5, random_state=0), Y, [3, 4, 5, 6])
+    assert result.recommended == 4
+    assert 4 in result.merged
+    assert "The fit found worse clusters than those merged from a larger K: try more starts." in result.reason
+
+
+def test_nothing_applies():
+    with pytest.warns(UserWarning, match="No number of clusters is recommended: none of the criteria applies"):
+        result = choose_n_clusters(KMeans(random_state=0), X, [2, 3], criteria=["bic"])
+    assert result.recommended is None
+    assert "recommended: K=None: none of the criteria applies" in repr(result)
+
+
+def blocks(seed, K=4, n=120):
+    """An adjacency matrix of K communities."""
+    rng = np.random.RandomState(seed)
+    y = rng.randint(K, size=n)
+    links = np.triu(rng.uniform(size=(n, n)) < np.where(y[:, None] == y, 0.4, 0.03), 1)
+    return sparse.csr_array((links | links.T).astype(float)), y
+
+
+@pytest.mark.parametrize("model", [MMSB(), BayesianNMF(), BIGCLAM(n_init=3)])
+def test_communities_are_counted(model):
+    A, _ = blocks(0)
+    result = choose_n_clusters(model, A, range(2, 8), random_state=0)
+    assert list(result.scores) == ["held_out", "modularity", "modified_partition_coefficient"]
+    assert result.recommended == result.best["held_out"] == 4
+    assert result.reason.startswith("held_out is largest there")
+
+
+@pytest.mark.parametrize("model", [LDA(), PLSI()])
+def test_topics_are_counted(model):
+    counts = make_topic_corpus(300, 5, random_state=0).counts
+    result = choose_n_clusters(model, counts, range(2, 9), random_state=0)
+    assert result.recommended == result.best["held_out"] == 5
+
+
+def test_texts_are_counted():
+    corpus = make_topic_corpus(150, 3, vocabulary_size=100, random_state=1)
+    texts = [" ".join(np.repeat(corpus.vocabulary, row)) or "nothing" for row in corpus.counts.toarray()]
+    assert choose_n_clusters(PLSI(), texts, range(2, 6), random_state=0).recommended == 3
+
+
+def test_gain_of_links_by_brute_force():
+    A, y = blocks(1, K=3, n=40)
+    part = split(A, "graph", 0)
+    U = np.random.RandomState(0).dirichlet(np.ones(3), size=40)
+    U[0] = 0  # a node of no community
+    train = part.train.toarray()
+    degrees = train.sum(axis=1)
+    logs = []
+    for i, j in zip(part.rows, part.columns, strict=True):
+        ratio = 0.0
+        for k in range(3):
+            for m in range(3):
+                links = sum(U[a, k] * train[a, b] * U[b, m] for a in range(40) for b in range(40))
+                ratio += U[i, k] * U[j, m] * links / (U[:, k] @ degrees) / (U[:, m] @ degrees)
+        logs.append(math.log(0.9 * ratio * train.sum() + 0.1))
+    assert gain(U, part, "graph") == pytest.approx(np.mean(logs), rel=1e-10)
+    assert gain(2 * U, part, "graph") == pytest.approx(np.mean(logs), rel=1e-10)  # only shares count
+    assert gain(np.ones((40, 1)), part, "graph") == pytest.approx(0, abs=1e-12)  # chance
+    assert gain(np.eye(3)[y], part, "graph") > gain(U, part, "graph") + 0.3
+
+
+@pytest.mark.parametrize("modality", ["graph", "documents"])
+def test_splits(modality):
+    counts = blocks(0, n=300)[0] if modality == "graph" else make_topic_corpus(100, 3, random_state=0).counts
+    part = split(counts, modality, 0)
+    total = part.train.sum() + (2 if modality == "graph" else 1) * part.counts.sum()
+    assert total == counts.sum()
+    share = part.counts.sum() / counts.sum() * (2 if modality == "graph" else 1)
+    assert share == pytest.approx(0.1, abs=0.01)
+    back = part.train.toarray()
+    np.add.at(back, (part.rows, part.columns), part.counts)
+    if modality == "graph":
+        np.testing.assert_array_equal(part.train.toarray(), part.train.toarray().T)
+        np.add.at(back, (part.columns, part.rows), part.counts)
+    np.testing.assert_array_equal(back, counts.toarray())
+    again, other = split(counts, modality, 0), split(counts, modality, 1)
+    np.testing.assert_array_equal(part.rows, again.rows)
+    assert len(part.rows) != len(other.rows) or (part.rows != other.rows).any()
+
+
+def test_gain_of_words():
+    corpus = make_topic_corpus(200, 3, vocabulary_size=60, random_state=0)
+    part = split(corpus.counts, "documents", 0)
+    found = gain(corpus.document_topics, part, "documents")
+    # the true words of the topics say nearly the same as the most likely ones
+    chance = np.asarray(part.train.sum(axis=0)).ravel() / part.train.sum()
+    true = (corpus.document_topics @ corpus.topic_words)[part.rows, part.columns] / chance[part.columns]
+    assert found == pytest.approx(np.average(np.log(0.9 * true + 0.1), weights=part.counts), abs=0.02)
+    assert gain(np.ones((200, 1)), part, "documents") == pytest.approx(0, abs=1e-12)
+    shuffled = np.random.RandomState(0).permutation(corpus.document_topics)
+    assert gain(shuffled, part, "documents") < 0.1 * found
+
+
+def test_equal_gains_take_the_smallest_number():
+    scores = {"held_out": np.array([0.5, 0.996, 0.999, 1.0, 0.98])}
+    result = NClustersResult(np.arange(2, 7), scores, None, {}, {}, {})
+    assert result.best == {"held_out": 3}
+
+
 # What a criterion needs -----------------------------------------------------------------------------------------------
 
 
 def test_one_cluster():
     result = choose_n_clusters(GMM(random_state=0), X, [1, 4], criteria="all", n_bootstrap=2, random_state=0)
     defined = {name for name, values in result.scores.items() if not np.isnan(values[0])}
-    assert defined == {"fuzzy_hypervolume", "fukuyama_sugeno", "bic", "icl"}
-    assert set(result.best.values()) == {4}
+    assert defined == {"fuzzy_hypervolume", "fukuyama_sugeno", "bic", "icl", "gaussian_bic"}
+    assert {K for name, K in result.best.items() if name not in ("held_out", "modularity")} == {4}
 
 
 def test_typicalities_are_no_partition():
@@ -287,7 +523,8 @@ def test_crisp_clusterer():
         np.testing.assert_allclose(result.scores[name], expected, rtol=1e-10)
         assert result.best[name] == 4
     np.testing.assert_array_equal(result.scores["partition_coefficient"], 1)
-    assert result.best["partition_coefficient"] == 2  # of equal values the smallest K
+    assert result.best["partition_coefficient"] is None  # equal values say nothing
+    assert result.recommended == result.best["gaussian_bic"] == 4
     model = result.estimators[4]
     scatter = ((X - model.cluster_centers_[model.labels_]) ** 2).sum()
     assert result.scores["xie_beni"][2] == pytest.approx(
@@ -331,7 +568,7 @@ def test_scikit_learn_mixture():
     for K, bic in zip(result.k_values, result.scores["bic"], strict=True):
         assert bic == result.estimators[K].bic(X)
         assert result.estimators[K].n_components == K
-    assert {result.best[name] for name in ("bic", "icl", "xie_beni", "fuzzy_silhouette")} == {4}
+    assert {result.best[name] for name in ("bic", "icl", "xie_beni", "gaussian_bic")} == {4}
 
 
 def test_pipeline():
@@ -362,15 +599,18 @@ def test_other_data(estimator):
     assert result.best["bic"] == 3
     # Texts are samples that can be drawn, the rows of a graph are not.
     assert ("stability" in defined) == (estimator.modality == "documents")
-    assert result.best["stability"] == (4 if estimator.modality == "documents" else None)
+    assert result.best["stability"] is None  # all K are equally stable, where it applies
 
 
 def test_pairwise_data():
     model = AgglomerativeClustering(metric="precomputed", linkage="average")
-    result = choose_n_clusters(
-        model, pairwise_distances(X), [3, 4], criteria=["silhouette", "stability", "partition_coefficient"]
-    )
-    assert result.best == {"silhouette": None, "stability": None, "partition_coefficient": 3}
+    names = ["silhouette", "stability", "partition_coefficient"]
+    with pytest.warns(
+        UserWarning, match="No number of clusters is recommended: partition_coefficient: equal for every"
+    ):
+        result = choose_n_clusters(model, pairwise_distances(X), [3, 4], criteria=names)
+    assert result.best == dict.fromkeys(result.scores)
+    np.testing.assert_array_equal(result.scores["partition_coefficient"], 1)
 
 
 @pytest.mark.parametrize("kind", ["frame", "sparse", "list", "float32"])
@@ -640,6 +880,7 @@ def test_repr(made):
         "icl         smaller    nan         nan         nan      nan     None",
         "pbmf        larger     inf   2.000e+08*  1.000e+08      nan        2",
         "stability   larger     nan       1.000       1.000*   0.750        3",
+        "recommended: K=3: stability is largest there; it is preferred to the others.",
         "K=1 failed: ValueError: no",
         "K=4 warned: did not converge",
     ]
@@ -694,6 +935,9 @@ def test_plot(made):
             (mark,) = marks
             assert list(mark.get_xdata()) == [choice]
             assert list(mark.get_ydata()) == [made.scores[name][choice - 1]]
+    assert [shade.get_x() for shade in display.recommended_] == [pytest.approx(made.recommended - 0.35)] * len(
+        made.scores
+    )
     display.figure_.canvas.draw()
     matplotlib.pyplot.close(display.figure_)
 

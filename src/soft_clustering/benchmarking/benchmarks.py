@@ -58,13 +58,13 @@ class ClusteringBenchmark:
         classes or None.
     n_clusters : {'true'} or None, default='true'
         ``'true'`` sets the parameter ``n_clusters`` of every model (``n_components`` where there is only that) to the
-        number of classes. A model whose parameter is None finds the number itself and is left alone. None leaves all
-        models as they are.
+        number of classes; of a pipeline, that of its last step. A model whose parameter is None finds the number itself
+        and is left alone. None leaves all models as they are.
     n_repeats : int, default=1
         Runs of each model on each data set.
     random_state : int, default=0
-        Seed of the subsamples; repeat r seeds the models with ``random_state + r``. A model with a seed of its own
-        keeps it.
+        Seed of the subsamples; repeat r seeds the models, and the estimators inside them, with ``random_state + r``. A
+        model with a seed of its own keeps it.
     max_samples : int or None, default=None
         A data set of more rows is replaced by so many, drawn without replacement. Only for data whose rows are the
         samples.
@@ -244,15 +244,31 @@ class ClusteringBenchmark:
 
     def _configure(self, estimator: Any, n_classes: int | None, seed: int) -> Any:
         configured = clone(estimator)
-        parameters = configured.get_params(deep=False)
-        count = next((name for name in ("n_clusters", "n_components") if name in parameters), None)
-        none_finds = getattr(configured, "finds_n_clusters", True)
-        needed = count is not None and (parameters[count] is not None or not none_finds)
-        if self.n_clusters == "true" and n_classes is not None and needed:
-            configured.set_params(**{str(count): n_classes})
-        if "random_state" in parameters and parameters["random_state"] is None:
-            configured.set_params(random_state=seed)
-        return configured
+        parameters = configured.get_params(deep=True)
+        if self.n_clusters == "true" and n_classes is not None:
+            configured.set_params(**dict.fromkeys(_counts_of(configured, parameters), n_classes))
+        seeds = [name for name in parameters if name.rpartition("__")[2] == "random_state" and parameters[name] is None]
+        return configured.set_params(**dict.fromkeys(seeds, seed))
+
+
+def _counts_of(estimator: Any, parameters: Mapping[str, Any]) -> list[str]:
+    """The parameters, of all of them, that are the number of clusters.
+
+    In a pipeline the last step is the clusterer: ``n_components`` of an earlier one are other things. Where the
+    clusterer itself has no number, those of the estimators inside it are taken.
+    """
+    clusterer, prefix = estimator, ""
+    while getattr(clusterer, "steps", None):
+        name, clusterer = clusterer.steps[-1]
+        prefix += f"{name}__"
+    own = next((prefix + name for name in ("n_clusters", "n_components") if prefix + name in parameters), None)
+    inner = [name for name in parameters if name.startswith(prefix) and name.endswith("__n_clusters")]
+
+    def needed(name: str) -> bool:
+        owner = parameters.get(name.rpartition("__")[0], estimator)
+        return parameters[name] is not None or not getattr(owner, "finds_n_clusters", True)
+
+    return [name for name in ([own] if own else inner) if needed(name)]
 
 
 class RuntimeBenchmark(ClusteringBenchmark):

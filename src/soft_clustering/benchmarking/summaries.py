@@ -16,14 +16,15 @@ def summarize(results: pandas.DataFrame) -> pandas.DataFrame:
     Parameters
     ----------
     results : DataFrame
-        From :meth:`ClusteringBenchmark.run`, or read from its CSV file.
+        From :meth:`ClusteringBenchmark.run` or that of another benchmark, or read from its CSV file.
 
     Returns
     -------
     summary : DataFrame
         ``algorithm``; ``datasets``, how many it met; ``completed``, runs with a partition of at least two clusters;
         ``errors``, runs that failed or met a limit (the remaining ones were degenerate); ``ari``, ``nmi`` and
-        ``mean_time_ms``, means over completed runs. The best ARI comes first.
+        ``mean_time_ms``, means over completed runs, as far as they were measured. The best ARI comes first; without it
+        the shortest time.
 
     Examples
     --------
@@ -49,18 +50,21 @@ def summarize(results: pandas.DataFrame) -> pandas.DataFrame:
     rows = []
     for model, runs in results.groupby("model", sort=False):
         completed = runs[runs["status"] == "ok"]
-        rows.append(
-            {
-                "algorithm": model,
-                "datasets": runs["dataset"].nunique(),
-                "completed": len(completed),
-                "errors": int(runs["status"].isin(["timeout", "memory", "error"]).sum()),
-                "ari": completed["ari"].mean(),
-                "nmi": completed["nmi"].mean(),
-                "mean_time_ms": 1e3 * completed["fit_time"].mean(),
-            }
-        )
-    return pandas.DataFrame(rows).sort_values("ari", ascending=False, kind="stable", ignore_index=True)
+        row = {
+            "algorithm": model,
+            "datasets": runs["dataset"].nunique(),
+            "completed": len(completed),
+            "errors": int(runs["status"].isin(["timeout", "memory", "error"]).sum()),
+        }
+        row |= {name: completed[name].mean() for name in ("ari", "nmi") if name in completed}
+        if "fit_time" in completed:
+            row["mean_time_ms"] = 1e3 * completed["fit_time"].mean()
+        rows.append(row)
+    summary = pandas.DataFrame(rows)
+    for name, ascending in (("ari", False), ("mean_time_ms", True)):
+        if name in summary:
+            return summary.sort_values(name, ascending=ascending, kind="stable", ignore_index=True)
+    return summary
 
 
 def scaling_exponents(results: pandas.DataFrame) -> pandas.DataFrame:

@@ -106,8 +106,12 @@ def _ranked(finished: list[tuple[Run, Record]], name: str) -> list[tuple[Run, Re
 
 
 def _at_chosen_k(results: list[Record], choices: dict[str, dict[str, int | None]]) -> list[bool]:
-    """Which results to show of a range of K: each model at its best silhouette."""
-    return [result["k"] == choices[result["model"]]["silhouette"] for result in results]
+    """Which results to show of a range of K: each model at its best silhouette, of equal ones at the smallest K."""
+    shown = {model: choice["silhouette"] for model, choice in choices.items()}
+    for model in [model for model, K in shown.items() if K is None]:
+        equal = [result["k"] for result in results if result["model"] == model and result["silhouette"] is not None]
+        shown[model] = min((K for K in equal if K is not None), default=None)
+    return [result["k"] == shown[result["model"]] for result in results]
 
 
 # Output ---------------------------------------------------------------------------------------------------------------

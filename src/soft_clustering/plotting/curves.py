@@ -32,6 +32,8 @@ class IndexCurvesDisplay:
         Which way is better, for the titles.
     spreads : mapping of str to array-like of shape (n_k,), default=None
         Standard deviations, drawn as error bars.
+    recommended : int, default=None
+        The K to take, shaded in every panel.
 
     Attributes
     ----------
@@ -42,6 +44,8 @@ class IndexCurvesDisplay:
         Only indices that have a finite value.
     best_ : dict of str to matplotlib Line2D
         The marks of the choices.
+    recommended_ : list of matplotlib Rectangle
+        The shades, one per panel; empty where no K is recommended.
 
     See Also
     --------
@@ -66,6 +70,7 @@ class IndexCurvesDisplay:
         best: Mapping[str, int | None] | None = None,
         senses: Mapping[str, Literal["min", "max"] | None] | None = None,
         spreads: Mapping[str, Any] | None = None,
+        recommended: int | None = None,
     ) -> None:
         self.k_values = check_numbers("k_values", k_values, "n_k").astype(int)
         if not isinstance(scores, Mapping) or not scores:
@@ -80,6 +85,9 @@ class IndexCurvesDisplay:
         for name, K in self.best.items():
             if K is not None and K not in self.k_values:
                 raise ValueError(f"best[{name!r}] must be one of k_values or None. Got {K!r} instead.")
+        if recommended is not None and recommended not in self.k_values:
+            raise ValueError(f"recommended must be one of k_values or None. Got {recommended!r} instead.")
+        self.recommended = recommended
 
     def _curve(self, parameter: str, name: str, values: Any) -> Array:
         curve = np.asarray(values, dtype=np.float64)
@@ -114,6 +122,7 @@ class IndexCurvesDisplay:
             best={titles[name]: K for name, K in result.best.items()},
             senses={titles[name]: CRITERIA[name].sense for name in result.scores},
             spreads={titles["stability"]: result.stability_std} if "stability" in result.scores else None,
+            recommended=result.recommended,
         ).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> IndexCurvesDisplay:
@@ -135,6 +144,7 @@ class IndexCurvesDisplay:
         self.figure_ = self.axes_[0].figure
         self.lines_: dict[str, Any] = {}
         self.best_: dict[str, Any] = {}
+        self.recommended_: list[Any] = []
         for panel, (name, values) in zip(self.axes_, self.scores.items(), strict=True):
             panel.set_title(plain(name) + _BETTER[self.senses.get(name)], fontsize="medium" if n == 1 else "small")
             panel.set_xlabel("number of clusters", fontsize="small")
@@ -142,6 +152,9 @@ class IndexCurvesDisplay:
             panel.xaxis.get_major_locator().set_params(integer=True)
             panel.tick_params(labelsize="small")
             panel.spines[["top", "right"]].set_visible(False)
+            if self.recommended is not None:
+                where = self.recommended - 0.35, self.recommended + 0.35
+                self.recommended_.append(panel.axvspan(*where, color="0.9", zorder=-1))
             if not np.isfinite(values).any():
                 panel.set_yticks([])
                 panel.text(0.5, 0.5, "does not apply", transform=panel.transAxes, ha="center", color="0.4")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..base import labels_from_memberships
 from ..engine.blocks import Array
+from ..graphs.dmon import soft_modularity
 from ..metrics import METRICS, partition_entropy
 
 
@@ -33,17 +34,62 @@ CRITERIA: dict[str, Criterion] = {
     name: Criterion(metric.title, metric.sense or _CRISPNESS[name])
     for name, metric in METRICS.items()
     if "y_true" not in metric.needs and name not in _NO_CHOICE
-} | {"bic": Criterion("BIC", "min"), "icl": Criterion("ICL", "min"), "stability": Criterion("Stability", "max")}
+} | {
+    "bic": Criterion("BIC", "min"),
+    "icl": Criterion("ICL", "min"),
+    "gaussian_bic": Criterion("BIC of Gaussian clusters", "min"),
+    "held_out": Criterion("Gain on held-out data", "max"),
+    "modularity": Criterion("Modularity", "max"),
+    "stability": Criterion("Stability", "max"),
+}
 
-# One of each kind: without indices that repeat another one, and without PBMF, which m = 2 leads to large K.
-DEFAULT = (
-    "modified_partition_coefficient",
-    "fuzzy_hypervolume",
-    "xie_beni",
-    "fuzzy_silhouette",
+# What is computed unless other criteria are asked for, by the modality. For features these are the indices that found
+# planted numbers of clusters most often, and one of crispness; silhouettes found no more and take O(n^2) time.
+_DEFAULTS = {
+    "features": (
+        "gaussian_bic",
+        "fuzzy_hypervolume",
+        "calinski_harabasz",
+        "xie_beni",
+        "modified_partition_coefficient",
+    ),
+    "graph": ("held_out", "modularity", "modified_partition_coefficient"),
+    "documents": ("held_out", "modified_partition_coefficient"),
+}
+_OTHERS = ("modified_partition_coefficient", "partition_entropy")
+
+# Whose choice is recommended: the first of these that makes one. Prediction of held-out data and the BIC of Gaussian
+# clusters come first, then the others by how often they find planted numbers of clusters (benchmarks/choose_k.py), and
+# crispness, which is no quality, last.
+PREFERENCE = (
+    "held_out",
+    "gaussian_bic",
+    "stability",
     "calinski_harabasz",
+    "fuzzy_hypervolume",
+    "fuzzy_silhouette",
+    "silhouette",
     "davies_bouldin",
+    "bic",
+    "icl",
+    "modularity",
+    "xie_beni",
+    "kwon",
+    "separation_index",
+    "fukuyama_sugeno",
+    "pbmf",
+    "modified_partition_coefficient",
+    "partition_entropy",
+    "partition_coefficient",
 )
+# Gains that differ by a smaller share of the largest one count as equal: clusters that a model with a prior leaves
+# unused neither raise nor lower its predictions.
+SAME = {"held_out": 0.01}
+
+
+def default_criteria(modality: str, has_bic: bool) -> list[str]:
+    """The names of the criteria for an estimator of this modality, with a method ``bic`` or without."""
+    return [*_DEFAULTS.get(modality, _OTHERS), *(("bic", "icl") if has_bic else ())]
 
 
 def memberships_of(model: Any, X: Any, n_clusters: int) -> Array:
@@ -74,8 +120,10 @@ def _centers_of(model: Any) -> Any:
     return next((getattr(model, name) for name in names if hasattr(model, name)), None)
 
 
-def scores_of(model: Any, X: Any, n_clusters: int, criteria: Iterable[str], features: bool) -> dict[str, float]:
-    """The criteria of one fit, nan where one does not apply; stability is not among them.
+def scores_of(
+    model: Any, X: Any, n_clusters: int, criteria: Iterable[str], features: bool, graph: Any = None
+) -> dict[str, float]:
+    """The criteria that one fit decides, nan where one does not apply.
 
     Parameters
     ----------
@@ -85,6 +133,8 @@ def scores_of(model: Any, X: Any, n_clusters: int, criteria: Iterable[str], feat
     criteria : iterable of str
     features : bool
         Whether X holds features, which most indices need.
+    graph : CSR matrix, default=None
+        The links, where X is a graph.
     """
     U = memberships_of(model, X, n_clusters)
     data = {
@@ -94,7 +144,8 @@ def scores_of(model: Any, X: Any, n_clusters: int, criteria: Iterable[str], feat
         "centers": _centers_of(model),
         "m": getattr(model, "m_", getattr(model, "m", 2.0)),
     }
-    is_partition = bool(np.abs(U.sum(axis=1) - 1).max() < 1e-5)
+    sums = U.sum(axis=1, keepdims=True)
+    is_partition = bool(np.abs(sums - 1).max() < 1e-5)
 
     def score(name: str) -> float:
         if name in ("bic", "icl"):
@@ -102,6 +153,8 @@ def scores_of(model: Any, X: Any, n_clusters: int, criteria: Iterable[str], feat
                 return math.nan
             entropy = len(U) * partition_entropy(U)
             return float(model.bic(X)) + (2 * entropy if name == "icl" else 0)
+        if name == "modularity":
+            return math.nan if graph is None else soft_modularity(graph, U / np.where(sums > 0, sums, 1.0))
         if name in _CRISPNESS and not (is_partition and n_clusters > 1):
             return math.nan
         return METRICS[name](**data)

@@ -1,7 +1,8 @@
-"""Choosing the number of clusters: fit over K, and let every criterion choose.
+"""Choosing the number of clusters: fit over K, let every criterion choose, and recommend one choice.
 
 * validity indices of ``soft_clustering.metrics`` on the memberships of each fit;
-* BIC and ICL, where the estimator has a likelihood;
+* BIC and ICL, where the estimator has a likelihood, and BIC of the clusters as Gaussians for all that take features;
+* for graphs and documents, how well the clusters predict held-out links and words;
 * stability: whether fits to bootstrap samples agree.
 """
 
@@ -24,7 +25,9 @@ from sklearn.utils.validation import _num_samples
 
 from ..base import labels_from_memberships
 from ..inputs.features import check_enough_samples, is_dask
-from .criteria import CRITERIA, DEFAULT, memberships_of, scores_of
+from .criteria import CRITERIA, default_criteria, memberships_of, scores_of
+from .gaussian import gaussian_bic
+from .held_out import N_SPLITS, Split, counts_of, gain, split
 from .result import NClustersResult
 
 _PARAMETERS: dict[str, list[Any]] = {
@@ -61,13 +64,13 @@ def _check_k_range(k_range: Any) -> list[int]:
     return [int(K) for K in values]
 
 
-def _check_criteria(criteria: Any, estimator: Any) -> list[str]:
+def _check_criteria(criteria: Any, estimator: Any, modality: str) -> list[str]:
     if isinstance(criteria, str):
         if criteria not in ("default", "all"):
             raise ValueError(f"criteria must be 'default', 'all' or a list of names. Got {criteria!r} instead.")
         if criteria == "all":
             return list(CRITERIA)
-        return [*DEFAULT, *(("bic", "icl") if hasattr(estimator, "bic") else ())]
+        return default_criteria(modality, hasattr(estimator, "bic"))
     if not isinstance(criteria, Iterable):
         raise TypeError(f"criteria must be 'default', 'all' or a list of names. Got {criteria!r} instead.")
     names = list(criteria)
@@ -88,6 +91,7 @@ class Fit(NamedTuple):
     """One fit to all of X; the model is None where it failed or is not to be kept."""
 
     model: Any
+    labels: Any
     scores: dict[str, float]
     warnings: list[str]
     error: Exception | None
@@ -117,13 +121,28 @@ def _first_of(texts: list[str]) -> list[str]:
     return [f"{len(texts)} warning(s) or error(s) of bootstrap fits, the first: {texts[0]}"] if texts else []
 
 
-def _fit_and_score(model: Any, X: Any, n_clusters: int, criteria: list[str], features: bool, keep: bool) -> Fit:
+def _fit_and_score(
+    model: Any, X: Any, n_clusters: int, criteria: list[str], features: bool, graph: Any, keep: bool
+) -> Fit:
     try:
         complaints = _fit(model, X)
-        scores = scores_of(model, X, n_clusters, criteria, features)
+        scores = scores_of(model, X, n_clusters, criteria, features, graph)
+        labels = labels_from_memberships(memberships_of(model, X, n_clusters))
     except Exception as error:
-        return Fit(None, {}, [], error)
-    return Fit(model if keep else None, scores, complaints, None)
+        return Fit(None, None, {}, [], error)
+    return Fit(model if keep else None, labels, scores, complaints, None)
+
+
+def _held_out_gain(model: Any, part: Split, modality: str, n_clusters: int) -> float:
+    """The gain of a fit without the held-out data, nan where it failed.
+
+    Its warnings are not told: they may be of nodes that only lost their links here.
+    """
+    try:
+        _fit(model, part.train)
+        return gain(memberships_of(model, part.train, n_clusters), part, modality)
+    except Exception:
+        return np.nan
 
 
 def _bootstrap_agreement(models: list[Any], X: Any, n_clusters: int, seeds: list[int]) -> tuple[float, list[str]]:
@@ -159,7 +178,7 @@ def choose_n_clusters(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> NClustersResult:
-    """Fit over numbers of clusters K, and let each criterion choose one.
+    """Fit over numbers of clusters K, let each criterion choose one, and recommend one of the choices.
 
     Parameters
     ----------
@@ -172,9 +191,11 @@ def choose_n_clusters(
     k_range : iterable of int
         Numbers of clusters, increasing, from 1 to n_samples: ``range(2, 11)``.
     criteria : 'default', 'all' or list of str, default='default'
-        Names in ``CRITERIA``. By default ``modified_partition_coefficient``, ``fuzzy_hypervolume``, ``xie_beni``,
-        ``fuzzy_silhouette``, ``calinski_harabasz`` and ``davies_bouldin``, and ``bic`` and ``icl`` where the estimator
-        has a method ``bic``. ``stability`` takes ``2 * n_bootstrap`` more fits per K and must be asked for.
+        Names in ``CRITERIA``. The default depends on what the estimator takes. Features: ``gaussian_bic``,
+        ``fuzzy_hypervolume``, ``calinski_harabasz``, ``xie_beni`` and ``modified_partition_coefficient``. Graphs:
+        ``held_out``, ``modularity`` and ``modified_partition_coefficient``. Documents: ``held_out`` and
+        ``modified_partition_coefficient``. Where the estimator has a method ``bic``, also ``bic`` and ``icl``.
+        ``held_out`` takes two more fits per K. ``stability`` takes ``2 * n_bootstrap`` more and must be asked for.
     param_name : str, default='n_clusters'
         The parameter that is K: ``'n_components'`` for scikit-learn's ``GaussianMixture``, ``'fcm__n_clusters'`` in a
         pipeline.
@@ -183,8 +204,8 @@ def choose_n_clusters(
     keep_estimators : bool, default=True
         Whether the result holds the fitted estimators, with their memberships.
     random_state : int, RandomState or None, default=None
-        Draws the bootstrap samples, and seeds the fits of an estimator whose own ``random_state`` is None. The result
-        does not depend on ``n_jobs``.
+        Draws the bootstrap samples and the held-out data, and seeds the fits of an estimator whose own ``random_state``
+        is None. The result does not depend on ``n_jobs``.
     n_jobs : int, default=None
         Fits at a time, as joblib counts them: None is 1, -1 as many as there are cores.
     verbose : int, default=0
@@ -193,20 +214,33 @@ def choose_n_clusters(
     Returns
     -------
     result : NClustersResult
-        Prints as a table; ``best`` has the choice of each criterion, ``scores`` its values, ``plot()`` draws them, and
-        ``estimators`` holds the fits.
+        Prints as a table; ``recommended`` is the K to take and ``reason`` says why, ``best`` has the choice of each
+        criterion, ``scores`` its values, ``plot()`` draws them, and ``estimators`` holds the fits.
 
     Warns
     -----
     FitFailedWarning
         Where the fit of some K raised an error; its values are nan. Where all fail, the first error is raised.
     UserWarning
-        Where fits warned; the texts are in the result.
+        Where fits warned; the texts are in the result. Where no K is recommended.
 
     Notes
     -----
+    The criteria differ in how often they are right, and none always is. ``recommended`` is the choice of ``held_out``
+    or ``gaussian_bic`` where one of them is computed; otherwise that of the criterion that finds planted numbers of
+    clusters most often. docs/selection.md has the experiment.
+
     Criteria that do not apply are nan and choose None: prototypes are missing, X are no features, rows of the
-    memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1.
+    memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1. A criterion that has the same value
+    for every K chooses None, too.
+
+    ``gaussian_bic`` makes the labels of any fit a Gaussian mixture, of the covariance structure of smallest BIC [5]_,
+    [6]_. Where a fit misses its best partition, clusters merged from the fits of larger K take its place, so the range
+    should go beyond the K that is expected.
+
+    ``held_out`` leaves out each link of a graph, or each word of a document, with probability 0.1, fits the rest, and
+    is the mean logarithm of the probability of what was left out under the clusters, over that by chance.
+    ``modularity`` is that of the memberships of a graph, each row divided by its sum.
 
     ``bic`` is what the estimator's method ``bic`` returns: -2 log L + p log n for p parameters, smaller is better.
     ``icl`` [1]_ adds twice the entropy of the memberships, -2 sum_ik u_ik log u_ik: it counts clusters that are set
@@ -230,6 +264,10 @@ def choose_n_clusters(
     .. [3] A. Ben-Hur, A. Elisseeff, I. Guyon (2002). A stability based method for discovering structure in clustered
        data. Pacific Symposium on Biocomputing 7, 6-17.
     .. [4] G. McLachlan, D. Peel (2000). Finite Mixture Models. Wiley.
+    .. [5] C. Fraley, A. E. Raftery (2002). Model-based clustering, discriminant analysis, and density estimation.
+       Journal of the American Statistical Association 97(458), 611-631.
+    .. [6] C. Fraley, A. E. Raftery (2007). Bayesian regularization for normal mixture estimation and model-based
+       clustering. Journal of Classification 24(2), 155-181.
 
     Examples
     --------
@@ -242,6 +280,9 @@ def choose_n_clusters(
     criterion   better      K=2      K=3      K=4      K=5      K=6   choice
     xie_beni    smaller  0.2658   0.1134   0.0494*  0.5190   0.4990        4
     silhouette  larger   0.4244   0.4975   0.6625*  0.5706   0.4894        4
+    recommended: K=4: silhouette is largest there; it is preferred to the others.
+    >>> result.recommended
+    4
     >>> result.best
     {'xie_beni': 4, 'silhouette': 4}
     >>> result.estimators[4].centers_.shape
@@ -261,23 +302,32 @@ def choose_n_clusters(
     )
     _check_estimator(estimator, param_name)
     k_values = _check_k_range(k_range)
-    names = _check_criteria(criteria, estimator)
+    modality = "pairs" if _takes_pairs(estimator) else getattr(estimator, "modality", "features")
+    names = _check_criteria(criteria, estimator, modality)
     if is_dask(X):
         raise TypeError("X must be in memory. Got a Dask collection: pass a sample of its rows.")
-    modality = "pairs" if _takes_pairs(estimator) else getattr(estimator, "modality", "features")
     has_rows = modality in ("features", "documents")
     if has_rows:
         check_enough_samples(_num_samples(X), k_values[-1])
 
     seed, *seeds = check_random_state(random_state).randint(2**31 - 1, size=1 + 2 * n_bootstrap).tolist()
     n_pairs = n_bootstrap if "stability" in names and has_rows else 0
-    indices = [name for name in names if name != "stability"]
+    counts = None
+    if modality in ("graph", "documents") and {"held_out", "modularity"} & set(names):
+        counts = counts_of(estimator, X, modality)
+    graph = counts if modality == "graph" else None
+    parts = []
+    if "held_out" in names and counts is not None:
+        parts = [split(counts, modality, each) for each in seeds[:N_SPLITS]]
+    of_one_fit = [name for name in names if name not in ("gaussian_bic", "held_out", "stability")]
 
     def tasks() -> Iterator[Any]:
-        """K by K: the fit to all rows, then the pairs of bootstrap samples."""
+        """K by K: the fit to all of X, then those without held-out data and the pairs of bootstrap samples."""
         for K in k_values:
             model = _prepare(estimator, param_name, K, seed)
-            yield delayed(_fit_and_score)(model, X, K, indices, modality == "features", keep_estimators)
+            yield delayed(_fit_and_score)(model, X, K, of_one_fit, modality == "features", graph, keep_estimators)
+            for part in parts:
+                yield delayed(_held_out_gain)(_prepare(estimator, param_name, K, seed), part, modality, K)
             for b in range(n_pairs if K > 1 else 0):
                 pair = seeds[2 * b : 2 * b + 2]
                 models = [_prepare(estimator, param_name, K, each) for each in pair]
@@ -287,17 +337,22 @@ def choose_n_clusters(
     scores = {name: np.full(len(k_values), np.nan) for name in names}
     agreements = np.full((len(k_values), n_bootstrap), np.nan)
     estimators: dict[int, Any] = {}
+    labels: dict[int, Any] = {}
     errors: dict[int, Exception] = {}
     complaints: dict[int, list[str]] = {}
     for i, K in enumerate(k_values):
         fit: Fit = next(results)
+        gains = [next(results) for _ in parts]
         resampled = [next(results) for _ in range(n_pairs if K > 1 else 0)]
         estimators[K] = fit.model
         if fit.error is not None:
             errors[K] = fit.error
         else:
+            labels[K] = fit.labels
             for name, value in fit.scores.items():
                 scores[name][i] = value
+            if gains:
+                scores["held_out"][i] = np.mean(gains)
             if resampled:
                 agreements[i] = [agreement for agreement, _ in resampled]
             texts = fit.warnings + _first_of([text for _, texts in resampled for text in texts])
@@ -320,11 +375,19 @@ def choose_n_clusters(
     stable = "stability" in names
     if stable:
         scores["stability"] = np.ma.masked_invalid(agreements).mean(axis=1).filled(np.nan)
-    return NClustersResult(
+    merged: set[int] = set()
+    if "gaussian_bic" in names and modality == "features":
+        found, merged = gaussian_bic(X, labels)
+        scores["gaussian_bic"] = np.array([found.get(K, np.nan) for K in k_values])
+    result = NClustersResult(
         np.array(k_values),
         scores,
         agreements if stable else None,
         estimators,
         {K: _text_of(error) for K, error in errors.items()},
         complaints,
+        merged,
     )
+    if result.recommended is None:
+        warnings.warn(f"No number of clusters is recommended: {result.reason}", UserWarning, stacklevel=2)
+    return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 
 from .._extras import require
 from ..engine.blocks import Array
-from .criteria import CRITERIA
+from .criteria import CRITERIA, PREFERENCE, SAME
 
 if TYPE_CHECKING:
     from ..plotting import IndexCurvesDisplay
+
+_WHY = {
+    "gaussian_bic": "; of all criteria it finds planted clusters most often.",
+    "held_out": ": these clusters predict held-out data best.",
+}
 
 
 def _texts(values: Array) -> list[str]:
@@ -40,6 +45,10 @@ class NClustersResult:
         agreements.
     best : dict of str to int or None
         The choice of each criterion.
+    recommended : int or None
+        The K to take: the choice of the criterion that is right most often, of those that make one.
+    reason : str
+        Why this one.
     agreements : ndarray of shape (n_k, n_bootstrap) or None
         The agreement of each pair of fits to bootstrap samples; None where stability was not asked for.
     stability_std : ndarray of shape (n_k,) or None
@@ -50,6 +59,9 @@ class NClustersResult:
         The error of each K whose fit failed.
     warnings : dict of int to list of str
         The warnings of each K whose fits warned, for example that they did not converge.
+    merged : set of int
+        The K for which ``gaussian_bic`` is that of clusters merged from the fits of larger K, because it is smaller
+        than that of the fit.
     """
 
     k_values: NDArray[np.intp]
@@ -58,22 +70,59 @@ class NClustersResult:
     estimators: dict[int, Any]
     errors: dict[int, str]
     warnings: dict[int, list[str]]
+    merged: set[int] = field(default_factory=set)
 
     @property
     def best(self) -> dict[str, int | None]:
-        """The K that each criterion chooses, None where no value is finite.
+        """The K that each criterion chooses; None where no value is finite, or all are equal.
 
         Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable.
+        Gains on held-out data are equal if they differ by less than 1 % of the largest.
         """
         return {name: self._choice(name) for name in self.scores}
 
     def _choice(self, name: str) -> int | None:
         values = self.scores[name]
         finite = values[np.isfinite(values)]
-        if finite.size == 0:
+        if finite.size == 0 or self._says_nothing(name):
             return None
         best = finite.max() if CRITERIA[name].sense == "max" else finite.min()
-        return int(self.k_values[values == best][-1 if name == "stability" else 0])
+        equal = np.isfinite(values) & (np.abs(values - best) <= SAME.get(name, 0.0) * abs(best))
+        return int(self.k_values[equal][-1 if name == "stability" else 0])
+
+    def _says_nothing(self, name: str) -> bool:
+        """Whether all values are equal, up to rounding, so that each K is as good as another."""
+        finite = self.scores[name][np.isfinite(self.scores[name])]
+        return finite.size > 1 and bool(np.ptp(finite) <= 1e-12 * np.abs(finite).max())
+
+    @property
+    def recommended(self) -> int | None:
+        """The K to take, None where no criterion chooses one."""
+        name = self._deciding
+        return None if name is None else self.best[name]
+
+    @property
+    def _deciding(self) -> str | None:
+        best = self.best
+        return next((name for name in PREFERENCE if best.get(name) is not None), None)
+
+    @property
+    def reason(self) -> str:
+        """Why ``recommended`` is what it is: which criterion decides, and what is to be known about it."""
+        ties = [name for name in self.scores if self._says_nothing(name)]
+        silent = f"{' and '.join(ties)}: equal for every K, which says nothing." if ties else ""
+        name = self._deciding
+        if name is None:
+            return silent or "none of the criteria applies to this estimator and these data."
+        K = self.recommended
+        extreme = "largest" if CRITERIA[name].sense == "max" else "smallest"
+        why = _WHY.get(name, "; it is preferred to the others." if len(self.scores) > 1 else ".")
+        sentences = [f"{name} is {extreme} there{why}"]
+        if len(self.k_values) > 1 and self.k_values[-1] == K:
+            sentences.append("It is the largest K of the range: try larger ones.")
+        if name == "gaussian_bic" and K in self.merged:
+            sentences.append("The fit found worse clusters than those merged from a larger K: try more starts.")
+        return " ".join([*sentences, silent]).strip()
 
     @property
     def stability_std(self) -> Array | None:
@@ -111,6 +160,7 @@ class NClustersResult:
         for name, better, *cells in rows:
             right = [cell.rjust(width) for cell, width in zip(cells, widths[2:], strict=True)]
             lines.append("  ".join([name.ljust(widths[0]), better.ljust(widths[1]), *right]))
+        lines.append(f"recommended: K={self.recommended}: {self.reason}")
         lines += [f"K={K} failed: {error}" for K, error in self.errors.items()]
         lines += [f"K={K} warned: {text}" for K, each in self.warnings.items() for text in each]
         return "\n".join(lines)

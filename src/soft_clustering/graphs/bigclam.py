@@ -26,7 +26,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..base import MembershipKind
+from ..base import MembershipKind, as_fitted
 from ..engine.alternating import PARAMETERS, Run
 from ..inputs.features import validate_matrix
 from ..kernels.graphs import affiliation_likelihood, affiliation_rows, affiliation_sweep, padded
@@ -232,6 +232,7 @@ class BIGCLAM(GraphClusterer):
             F[nodes, k] = rng.uniform(size=len(nodes))
         return F
 
+    @as_fitted
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Affiliations of new nodes, each for itself.
 

@@ -79,10 +79,10 @@ class CDCGS(GraphClusterer):
         Starts; the one of smallest loss without noise is kept.
     max_epochs : int, default=600
         Epochs per start; the steps of the temperature are spread over them.
-    tol : float or None, default=1e-6
+    tol : float or None, default=1e-3
         Converged when, at the last temperature, the communities have settled: with every node wholly in that of its
         largest membership, the loss changes by at most this part of itself, three times from one look to the next, a
-        24th of the epochs later. None runs all epochs.
+        24th of the epochs later. A node between two communities may still go to and fro. None runs all epochs.
     device : str, default='cpu'
         Device of torch: 'cpu', 'cuda', 'auto' (a GPU where there is one) or any other name of torch.
     random_state : int, RandomState or None, default=None
@@ -166,7 +166,7 @@ class CDCGS(GraphClusterer):
         learning_rate: float = 0.01,
         n_init: int = 5,
         max_epochs: int = 600,
-        tol: float | None = 1e-6,
+        tol: float | None = 1e-3,
         device: str = "cpu",
         random_state: Any = None,
         verbose: int = 0,

@@ -140,7 +140,7 @@ def test_choices_of_k():
 
     results = [result("A", 3, 0.4, 0.9, 0.2), result("A", 2, 0.3, 0.8, np.inf), result("B", None, 0.5, 0.5)]
     assert _choices(results) == {
-        "A": {"silhouette": 3, "calinski_harabasz": 2, "davies_bouldin": 2, "xie_beni": 3},
+        "A": {"silhouette": 3, "calinski_harabasz": None, "davies_bouldin": 2, "xie_beni": 3},
         "B": dict.fromkeys(["silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni"]),
     }
 

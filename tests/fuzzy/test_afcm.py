@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.cluster._spectral import cluster_qr
 from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -468,8 +468,7 @@ def test_refit_with_a_graph_forgets_the_features(graph):
     model.set_params(affinity="precomputed").fit(graph)
     assert not hasattr(model, "centers_")
     model.set_params(affinity="adaptive")
-    with pytest.raises(NotFittedError):
-        model.predict(MOONS)
+    assert not hasattr(model, "predict")  # the fit was one of a graph
 
 
 def test_node_without_an_edge(graph):

@@ -26,7 +26,7 @@ def likelihood(A, F, rate):
     for u in range(n):
         for v in range(u + 1, n):
             z = F[u] @ F[v]
-            total += np.log(-np.expm1(-z - rate)) if A[u, v] else -z
+            total += np.log(-np.expm1(-z - rate)) if A[u, v] else -z - rate
     return total
 
 

@@ -41,6 +41,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from operator import methodcaller
 from pathlib import Path
 from queue import SimpleQueue
@@ -56,6 +57,7 @@ PACKAGE = ROOT / "src" / "soft_clustering"
 FAMILIES = ("engine", "fuzzy", "mixture", "graphs", "metrics")
 # The engine serves every family: these users stand for the rest.
 ENGINE_USERS = ("fuzzy.fcm", "fuzzy.gk", "mixture.gmm", "evidential.ecm")
+CLUSTERS = ["tests/engine/test_dask.py"]  # tests that start a cluster, which takes seconds
 CONFORMANCE = ("tests/test_protocol.py", "tests/test_edge_cases.py")
 # Arguments that bound the work or say how it is done, not what it computes.
 LIMITS = {"max_iter", "n_jobs", "verbose", "stacklevel", "copy", "copy_X", "block_size", "chunk_size"}
@@ -259,12 +261,12 @@ def imports() -> dict[str, set[str]]:
     """Return the modules of the package that import each module directly."""
     users = defaultdict(set)
     for path in PACKAGE.rglob("*.py"):
-        user = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("soft_clustering."):
-                base = str(node.module).removeprefix("soft_clustering.")
-                for name in (base, *(f"{base}.{alias.name}" for alias in node.names)):
-                    users[name].add(user)
+            if isinstance(node, ast.ImportFrom) and node.level:
+                base = [*parts[: len(parts) - node.level], *(node.module or "").split(".")]
+                for name in (base, *([*base, alias.name] for alias in node.names)):
+                    users[".".join(filter(None, name))].add(".".join(parts))
     return users
 
 
@@ -282,14 +284,22 @@ def estimators() -> dict[str, list[str]]:
 
 
 def own_tests(module: str) -> list[Tests]:
-    """Return the tests written for a module."""
+    """Return the tests written for a module: those named after it, and those that import it."""
     family, name = module.split(".", 1)
-    test = f"tests/{family}/test_{name.lstrip('_')}.py"
-    files = [f"src/soft_clustering/{family}/{name}.py", test]
+    files = [f"src/soft_clustering/{family}/{name}.py", f"tests/{family}/test_{name.lstrip('_')}.py"]
+    path = f"soft_clustering.{module}"
+    files += [file for file, text in test_texts().items() if re.search(rf"{re.escape(path)}\b", text)]
     if family == "engine":
-        near = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/engine").glob("test_*.py"))
-        files += [file for file in near if not file.endswith("test_dask.py")]  # it starts a cluster
+        files += [file for file in test_texts() if file.startswith("tests/engine/") and file not in CLUSTERS]
+    files += CLUSTERS if module == "engine.dask_blocks" else []
     return [Tests(file) for file in dict.fromkeys(files) if (ROOT / file).exists()]
+
+
+@cache
+def test_texts() -> dict[str, str]:
+    """Return the test files with their texts."""
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    return {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in paths}
 
 
 def stages_of(module: str, users: dict[str, set[str]], names: dict[str, list[str]]) -> list[list[Tests]]:
@@ -298,7 +308,7 @@ def stages_of(module: str, users: dict[str, set[str]], names: dict[str, list[str
     if module.startswith("engine."):
         near = list(ENGINE_USERS)
     concerned = [name for source in (module, *near) for name in names.get(source, [])][:3]
-    second = [tests for user in near for tests in own_tests(user)]
+    second = [tests for user in near[:6] for tests in own_tests(user)]
     second += [Tests(path, name) for name in concerned for path in CONFORMANCE]
     first = own_tests(module)
     return [first, [tests for tests in dict.fromkeys(second) if tests not in first]]

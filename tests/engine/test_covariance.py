@@ -5,6 +5,7 @@ import pytest
 
 from soft_clustering import GK, GathGeva
 from soft_clustering.engine.blocks import Blocks, Subspace
+from soft_clustering.engine.covariance import COND_MAX, factorised, floored, sound_factors
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -49,3 +50,21 @@ def test_callable_init_gets_the_rows_as_they_came():
     seen = []
     GK(2, init=lambda rows, K, rng: seen.append(rows) or rows[:K]).fit(X)
     np.testing.assert_allclose(seen[0], X, rtol=0, atol=1e-12)
+
+
+def test_one_unsound_covariance_is_enough():
+    """Of two covariances only the second is beyond the largest condition number."""
+    covariances = np.stack([np.eye(2), np.diag([1.0, 1e-30])])
+    assert sound_factors(covariances[:1]) is not None
+    assert sound_factors(covariances) is None
+    mended, factors = factorised(covariances)
+    np.testing.assert_array_equal(mended[0], np.eye(2))
+    assert np.linalg.cond(mended[1]) <= 1.01 * COND_MAX
+    np.testing.assert_allclose(factors[0], np.eye(2))
+
+
+def test_sound_covariances_are_kept_as_they_are():
+    covariance = np.array([[2.0, 0.5], [0.5, 1.0]])
+    kept, factor = floored(covariance)
+    assert kept is covariance
+    np.testing.assert_allclose(factor @ covariance @ factor.T, np.eye(2), atol=1e-14)

@@ -132,7 +132,9 @@ def test_auto_fuzzifier(n, d, m):
     assert auto_fuzzifier(n, d) <= 2
 
 
-@pytest.mark.parametrize("n, d, m", [(50, 40, 1.21086212502835), (200, 9, 1.50777341628583), (10**5, 16, 1.13476667680596)])
+@pytest.mark.parametrize(
+    "n, d, m", [(50, 40, 1.21086212502835), (200, 9, 1.50777341628583), (10**5, 16, 1.13476667680596)]
+)
 def test_auto_fuzzifier_to_all_digits(n, d, m):
     """Values of the published formula, computed with 30 digits."""
     assert auto_fuzzifier(n, d) == pytest.approx(m, rel=1e-13)

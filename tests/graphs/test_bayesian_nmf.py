@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.decomposition import non_negative_factorization
 from sklearn.metrics import adjusted_rand_score
 
@@ -209,3 +210,12 @@ def test_new_rows_follow_their_update():
         w = w * ((V / (w @ H.T + 1e-12)) @ H) / (H.sum(axis=0) + w * model.precisions_ + 1.5e-8)
     np.testing.assert_allclose(model.predict_memberships(links), w, rtol=1e-6, atol=1e-9)
     assert model.predict(links)[3] == -1
+
+
+@pytest.mark.parametrize("K, width", [(3, 3), (None, 1)])
+def test_a_graph_without_links(K, width):
+    with pytest.warns(UserWarning, match="no link"):
+        model = BayesianNMF(K).fit(sparse.csr_array((5, 5), dtype=np.float32))
+    assert (model.memberships_.shape, model.memberships_.dtype) == ((5, width), np.float32)
+    assert not model.memberships_.any()
+    assert model.n_effective_clusters_ == 0

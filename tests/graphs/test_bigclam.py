@@ -255,3 +255,19 @@ def test_new_nodes_without_links_belong_nowhere():
     assert (rows[0] == 0).all()
     assert rows[1].max() > 0
     assert model.predict(links)[0] == -1
+
+
+def test_a_graph_without_links():
+    with pytest.warns(UserWarning, match="no link"):
+        model = BIGCLAM(3).fit(sparse.csr_array((5, 5), dtype=np.float32))
+    assert (model.memberships_.shape, model.memberships_.dtype) == ((5, 3), np.float32)
+    assert not model.memberships_.any()
+    assert (model.labels_ == -1).all()
+    assert model.n_seeds_ == 0
+
+
+def test_seeds_are_counted():
+    A = load_graph("karate").adjacency
+    assert BIGCLAM(2, random_state=0).fit(A).n_seeds_ == 2
+    assert BIGCLAM(2, init="random", random_state=0).fit(A).n_seeds_ == 0
+    assert BIGCLAM(2, init=np.ones((34, 2)), random_state=0).fit(A).n_seeds_ == 0

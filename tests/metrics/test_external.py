@@ -720,7 +720,7 @@ def test_max_samples(monkeypatch):
     assert some != adjusted_fuzzy_rand(U, V, max_samples=200, random_state=1)
     assert some == pytest.approx(full, abs=0.1)
     nearly_all = [adjusted_fuzzy_rand(U, V, max_samples=399, random_state=seed) for seed in range(5)]
-    np.testing.assert_allclose(nearly_all, full, rtol=0, atol=1e-3)  # different samples, each once
+    np.testing.assert_allclose(nearly_all, full, rtol=0, atol=3e-3)  # different samples, each once
     assert adjusted_fuzzy_rand(U, V, max_samples=400) == full
     assert adjusted_fuzzy_rand(U, V, max_samples=10**9) == full
 

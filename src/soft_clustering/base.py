@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from operator import is_
 from typing import Any, ClassVar, Literal, TypeVar, cast
 
@@ -37,6 +37,12 @@ def labels_from_memberships(memberships: Any) -> Any:
     labels = memberships.argmax(axis=1)
     labels[np.take_along_axis(memberships, labels[:, None], axis=1)[:, 0] == 0] = -1
     return labels
+
+
+@cache
+def _parameter_names(cls: Any) -> tuple[str, ...]:
+    """The names of the constructor's parameters; scikit-learn inspects its signature anew at every call."""
+    return tuple(cls._get_param_names())
 
 
 def as_fitted(method: Method) -> Method:
@@ -118,7 +124,8 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         self.memberships_ = memberships
         self.labels_ = labels_from_memberships(memberships)
         self.n_clusters_ = memberships.shape[1]
-        self._fitted_parameters = self.get_params(deep=False)
+        kind: Any = type(self)
+        self._fitted_parameters = {name: getattr(self, name) for name in _parameter_names(kind)}
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.intp]:
         """Fit and return ``labels_``.

@@ -326,7 +326,7 @@ def test_starts_that_have_converged_leave_the_stack(torch, monkeypatch):
         cdcgs, "best_of_starts", lambda model, n, start, limit: kept.extend(start() for _ in range(n)) or kept[0]
     )
     graph = load_graph("karate")
-    CDCGS(4, n_init=6, random_state=1).fit(graph.adjacency)
+    CDCGS(4, n_init=6, tol=1e-6, random_state=1).fit(graph.adjacency)
     assert len(set(sizes)) > 1 and sizes == sorted(sizes, reverse=True)
     for run in kept:
         assert len(run.history) == len(run.settled) == run.n_iter // 25

@@ -110,7 +110,7 @@ class MBMM(MixtureClusterer):
         Starts; the one of largest likelihood is kept.
     max_iter : int, default=200
         EM passes per start.
-    tol : float, default=1e-9
+    tol : float, default=2e-9
         Converged when the mean log likelihood changes by at most this.
     random_state : int, RandomState or None, default=None
         Seed of the starts and of ``sample``.
@@ -192,7 +192,7 @@ class MBMM(MixtureClusterer):
         init: Any = "kmeans",
         n_init: int = 3,
         max_iter: int = 200,
-        tol: float = 1e-9,
+        tol: float = 2e-9,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

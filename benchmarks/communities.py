@@ -33,7 +33,7 @@ import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment
 from soft_clustering.datasets import load_graph, make_overlapping_graph
-from soft_clustering.graphs.dmon import soft_modularity
+from soft_clustering.graphs.network import soft_modularity
 from soft_clustering.metrics import overlapping_nmi
 
 RESULTS = Path(__file__).parent / "results"

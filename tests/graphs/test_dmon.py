@@ -15,7 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 from soft_clustering import DMoN
 from soft_clustering.datasets import load_graph
 from soft_clustering.graphs import dmon
-from soft_clustering.graphs.dmon import ModularityLoss, collapse, soft_modularity
+from soft_clustering.graphs.dmon import ModularityLoss, collapse
+from soft_clustering.graphs.network import soft_modularity
 
 KARATE = load_graph("karate").adjacency
 QUICK = {"hidden_layer_sizes": (16,), "max_epochs": 40, "learning_rate": 0.02, "tol": None}

@@ -57,27 +57,21 @@ from .message_passing import (
     dropout,
     normalised_adjacency,
 )
-from .network import Array, Interrupted, best_of_starts, mean_weight, neighbour_means, row_sums, without_links
+from .network import (
+    Array,
+    Interrupted,
+    best_of_starts,
+    mean_weight,
+    neighbour_means,
+    row_sums,
+    soft_modularity,
+    without_links,
+)
 
 _EVAL_EVERY = 10  # epochs
 _PATIENCE = 2  # evaluations of little change that are convergence
 _SELU = 1.6732632423543772, 1.0507009873554805
 _REMEDY = "use a smaller learning_rate, or scale node_features"
-
-
-def soft_modularity(A: Any, C: Any) -> float:
-    """tr(C^T B C) / 2m: for memberships of 0 and 1 the modularity of the partition.
-
-    Examples
-    --------
-    >>> A = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
-    >>> soft_modularity(A, np.repeat(np.eye(2), 2, axis=0))
-    0.5
-    """
-    A = A.astype(np.float64)
-    degrees = row_sums(A)
-    total = degrees.sum()
-    return float(np.vdot(C, A @ C) / total - np.square(degrees / total @ C).sum())
 
 
 def collapse(C: Any) -> float:

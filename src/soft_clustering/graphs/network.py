@@ -91,6 +91,21 @@ def row_sums(links: Any) -> Array:
     return np.asarray(links.astype(np.float64).sum(axis=1)).ravel()
 
 
+def soft_modularity(A: Any, C: Any) -> float:
+    """tr(C^T B C) / 2m: for memberships of 0 and 1 the modularity of the partition.
+
+    Examples
+    --------
+    >>> A = np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]])
+    >>> soft_modularity(A, np.repeat(np.eye(2), 2, axis=0))
+    0.5
+    """
+    A = A.astype(np.float64)
+    degrees = row_sums(A)
+    total = degrees.sum()
+    return float(np.vdot(C, A @ C) / total - np.square(degrees / total @ C).sum())
+
+
 def mean_weight(A: Any) -> float:
     """The mean weight of a link: the unit in which nothing depends on the unit of the weights."""
     return float(A.data.mean(dtype=np.float64))

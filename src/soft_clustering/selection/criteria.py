@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base import labels_from_memberships
 from ..engine.blocks import Array
-from ..graphs.dmon import soft_modularity
+from ..graphs.network import soft_modularity
 from ..metrics import METRICS, partition_entropy
 
 

@@ -116,8 +116,9 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         return model
 
     def _forget(self, *names: str) -> None:
-        """Drop what an earlier fit left, where it left it; with the memberships also the parameters of that fit."""
-        for name in (*names, "_fitted_parameters") if "memberships_" in names else names:
+        """Drop these fitted attributes, by default all that an earlier fit left."""
+        fitted = {name for name in vars(self) if name.endswith("_") and not name.startswith("__")}
+        for name in names or {*fitted, "_state", "_fitted_parameters"}:
             self.__dict__.pop(name, None)
 
     def _set_memberships(self, memberships: NDArray[Any]) -> None:

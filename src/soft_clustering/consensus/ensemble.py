@@ -24,8 +24,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import InductiveSoftClusterer, Modality
-from ..engine.blocks import Array
 from ..engine.threads import single_threaded
 from ..inputs.features import check_enough_samples
 from ..inputs.partitions import Partitions, validate_partition_weights, validate_partitions

@@ -23,7 +23,8 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from .._extras import require
-from ..engine.blocks import Array, make_blocks
+from .._types import Array
+from ..engine.blocks import make_blocks
 from ..engine.initialisation import kmeans
 from ..kernels import center_memberships, center_statistics
 

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from ..engine.blocks import Array
+from .._types import Array
 from .ensemble import PARAMETERS, ConsensusClusterer, one_hot, scaled
 from .partitioning import k_means_parts, singular_vectors
 

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from ..engine.blocks import Array
+from .._types import Array
 from .ensemble import PARAMETERS, ConsensusClusterer, mean_links, scaled
 from .partitioning import k_means_parts, metis_parts, singular_vectors
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from ..engine.blocks import Array
+from .._types import Array
 from .ensemble import PARAMETERS, ConsensusClusterer, mean_links, one_hot
 
 

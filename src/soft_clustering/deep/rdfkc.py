@@ -43,9 +43,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import InductiveSoftClusterer, as_fitted
 from ..engine.alternating import PARAMETERS, coinciding
-from ..engine.blocks import Array, Frame, make_blocks
+from ..engine.blocks import Frame, make_blocks
 from ..engine.initialisation import best_kmeans
 from ..engine.threads import single_threaded_blas
 from ..fuzzy.afcm import Neighbors

@@ -14,7 +14,8 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.special import log_ndtr
 from sklearn.neighbors import NearestNeighbors
 
-from ..engine.blocks import Array, Block, Blocks, Frame
+from .._types import Array
+from ..engine.blocks import Block, Blocks, Frame
 from ..engine.initialisation import lloyd
 
 CRITICAL = 1.8692  # of the Anderson-Darling statistic of G-means, at the level 0.0001

@@ -32,8 +32,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import InductiveSoftClusterer
-from ..engine.blocks import Array, Block, Blocks, make_blocks
+from ..engine.blocks import Block, Blocks, make_blocks
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features, validate_weights
 from ..kernels import center_memberships, center_rows, pair_bumps, pair_median, reference
 

@@ -31,8 +31,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, center_shift
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, make_blocks
 from ..engine.covariance import (
     Ellipsoids,
     covariances_about,

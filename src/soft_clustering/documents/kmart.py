@@ -28,8 +28,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import MembershipKind, as_fitted, continues_fit
-from ..engine.blocks import Array
 from ..inputs.documents import count_vectorizer
 from .corpus import DocumentClusterer, require_words
 

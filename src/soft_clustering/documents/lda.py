@@ -29,9 +29,10 @@ from scipy.special import gammaln, polygamma, psi
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import continues_fit
 from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
-from ..engine.blocks import Array, Block, Blocks
+from ..engine.blocks import Block, Blocks
 from ..inputs.features import validate_matrix, validate_weights
 from ..kernels.topics import TopicStatistics, lda_memberships, lda_statistics
 from .corpus import groups, has_distinct, with_text

@@ -34,8 +34,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
-from ..engine.blocks import Array, Block, Blocks
+from ..engine.blocks import Block, Blocks
 from ..inputs.features import validate_matrix
 from ..kernels.topics import fold_in, plsi_step
 from .corpus import groups, has_distinct, with_text

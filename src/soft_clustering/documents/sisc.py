@@ -27,9 +27,9 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import MembershipKind, as_fitted
 from ..engine.alternating import Run
-from ..engine.blocks import Array
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
 from .corpus import DocumentClusterer, inverse_frequency, require_words, unit_rows

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import AlternatingClusterer, Run
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, make_blocks
 from .corpus import DocumentClusterer
 
 _FLAT = 0.05  # difference from its mean below which a share says nothing

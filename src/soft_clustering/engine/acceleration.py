@@ -2,13 +2,53 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol, runtime_checkable
+
 import numpy as np
 from scipy.linalg import lapack
 
-from .blocks import Array
+from .._types import Array
 
 _DEPTH = 5
 _RCOND = 1e-14
+# Below this much work a pass is cheaper than the mixing: acceleration starts only when the plain loop turns out long.
+_CHEAP_PASS = 10_000
+_PLAIN_STEPS = 12
+
+
+def first_mixed(work: int) -> int:
+    """The first pass to accelerate, for passes of n * K * d = ``work``."""
+    return _PLAIN_STEPS if work < _CHEAP_PASS else 1
+
+
+@runtime_checkable
+class Vectored(Protocol):
+    """A state that says itself which of its numbers are mixed."""
+
+    def to_vector(self) -> Array:
+        """The numbers to mix."""
+
+    def from_vector(self, vector: Array) -> Any:
+        """A state like this one with other numbers."""
+
+
+def to_vector(state: Any) -> Array:
+    """A state as a vector: an array, a named tuple of arrays, or one that says itself how."""
+    if isinstance(state, np.ndarray):
+        return state.ravel()
+    if isinstance(state, Vectored):
+        return state.to_vector()
+    return np.concatenate([np.ravel(part) for part in state])
+
+
+def from_vector(vector: Array, state: Any) -> Any:
+    """A state like the given one, from its vector; the inverse of ``to_vector``."""
+    if isinstance(state, np.ndarray):
+        return vector.reshape(state.shape)
+    if isinstance(state, Vectored):
+        return state.from_vector(vector)
+    parts = np.split(vector, np.cumsum([np.size(part) for part in state])[:-1])
+    return type(state)(*(part.reshape(np.shape(old)) for part, old in zip(parts, state, strict=True)))
 
 
 class Anderson:
@@ -72,7 +112,7 @@ class Anderson:
             self._kept = 0
         else:
             difference = residual - self._last[0]
-            # A difference of nothing says nothing.
+            # Skip a zero difference: it would make the Gram matrix singular.
             if difference @ difference > 0:
                 if self._kept == _DEPTH:
                     self._residuals[:-1], self._images[:-1] = self._residuals[1:], self._images[1:]

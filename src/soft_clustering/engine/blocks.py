@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import kernels
+from .._types import Array
 from ..inputs.features import is_dask
 
-Array = NDArray[np.float64]
 Scaling = Literal["standard", "minmax"]
 _PIECE = 1 << 16  # numbers in a piece of rows: small enough for the cache, large enough for NumPy
 _IN_SPAN = 1e-12  # of its length, the distance of a point of a span from it
@@ -34,7 +34,7 @@ class Mergeable(Protocol):
         """The statistics of both blocks together."""
 
 
-Statistics = TypeVar("Statistics", bound=Mergeable)
+M = TypeVar("M", bound=Mergeable)
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class Blocks:
         """Rows in memory to seed from: all of them here, a sample where they are elsewhere."""
         return self
 
-    def reduce(self, function: Callable[..., Statistics], *arguments: Any) -> Statistics:
+    def reduce(self, function: Callable[..., M], *arguments: Any) -> M:
         """Merge what ``function(block, *arguments)`` says of each block, in order."""
         if len(self.blocks) == 1:
             return function(self.blocks[0], *arguments)
@@ -239,8 +239,13 @@ class Blocks:
         return Block(X, np.concatenate(weights), self.frame)
 
     @property
+    def length(self) -> float:
+        """The unit of lengths: the root mean variance of the features, 1 if they are constant."""
+        return math.sqrt(self.mean_variance) or 1.0
+
+    @property
     def n_counted(self) -> float:
-        """Rows, weights counted: those that count repetitions add up to at least the rows, shares of 1 say nothing."""
+        """Effective number of rows: the sum of the weights if they are counts, at least n."""
         return max(float(self.n), self.total_weight)
 
     @cached_property
@@ -360,7 +365,7 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
 def _scaled_frame(blocks: Blocks, mean: Array, scaling: Scaling) -> tuple[Frame, float]:
     low, high = blocks.reduce(extent)
     spread = high - low
-    scale = 2 / np.where(spread > 1e-300, spread, 2.0)  # of a smaller one the inverse is no float: as good as constant
+    scale = 2 / np.where(spread > 1e-300, spread, 2.0)  # 1 / spread would overflow: treat the feature as constant
     if scaling == "minmax":
         middle = mean if blocks.is_sparse else (low + (high - low) / 2).astype(blocks.dtype).astype(np.float64)
         frame = Frame(middle, scale)

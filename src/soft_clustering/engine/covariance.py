@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from .._types import Array
 from ..kernels import EMPTY, inverse_cholesky
-from .alternating import NEAR, columns_alike, rows_alike
-from .blocks import Array, Blocks, Frame, Subspace
+from .blocks import Blocks, Frame, Subspace
+from .collapse import columns_alike, rows_alike
+from .loop import NEAR
 
 COND_MAX = 1e15  # of a covariance that the floor of its eigenvalues has passed
 _LEAST = 1e-200  # a floor where there is no variance at all

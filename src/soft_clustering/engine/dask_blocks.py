@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
-from .blocks import Array, Block, Blocks, Frame, Statistics, block_in_frame, extent
+from .._types import Array
+from .blocks import Block, Blocks, Frame, M, block_in_frame, extent
 
 _GROUPS = 8
 _SAMPLE = 20_000  # rows to seed from
@@ -51,7 +52,7 @@ class DaskBlocks(Blocks):
         first = 0 if self.weight is None else int(np.flatnonzero(self.weight)[0])
         return np.asarray(self.X[first].compute(), dtype=np.float64)
 
-    def reduce(self, function: Callable[..., Statistics], *arguments: Any) -> Statistics:
+    def reduce(self, function: Callable[..., M], *arguments: Any) -> M:
         """Merge what ``function(block, *arguments)`` says of each chunk, in order."""
         tasks = [
             dask.delayed(_each, pure=False)(
@@ -59,7 +60,7 @@ class DaskBlocks(Blocks):
             )
             for group in self._groups
         ]
-        answers: dict[int, Statistics] = {}
+        answers: dict[int, M] = {}
         for group, parts in zip(self._groups, dask.compute(*tasks), strict=True):
             answers |= {c: part for c, part in zip(group, parts, strict=True) if part is not None}
         return reduce(lambda a, b: a.merge(b), (answers[c] for c in sorted(answers)))

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
+from .._types import Array
 from ..inputs.features import validate_matrix
 from ..kernels import reference
-from .alternating import center_shift, new_centers
-from .blocks import Array, Block, Blocks, Subspace
+from .alternating import new_centers
+from .blocks import Block, Blocks, Subspace
+from .loop import center_shift
 
 _LLOYD_STEPS, _LLOYD_TOL = 100, 1e-4  # a start needs no more
 

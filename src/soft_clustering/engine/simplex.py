@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.blocks import Array
+from .._types import Array
 
 
 def project_rows(Y: Array) -> Array:

@@ -32,9 +32,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
-from ..engine.blocks import Array, Block, Blocks
+from ..engine.blocks import Block, Blocks
 from ..engine.initialisation import starting_centers
 from ..fuzzy.fcm import auto_fuzzifier, smaller
 from ..kernels import EMPTY

@@ -47,9 +47,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS, Run
-from ..engine.blocks import Array, make_blocks
+from ..engine.blocks import make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.simplex import least_squares_on_simplex
 from ..engine.threads import single_threaded_blas

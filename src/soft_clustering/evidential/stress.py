@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._types import Array
 from ..engine.alternating import Run
-from ..engine.blocks import Array
 from ..engine.simplex import project_rows
 
 SLACK = 1e-14  # by which rounding may move the objective

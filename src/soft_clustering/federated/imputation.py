@@ -18,14 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import Array
 from ..engine.threads import single_threaded_blas
 from ..kernels import inverse_cholesky
 
 _PRIOR = 1.0  # rows that the prior, a covariance of identity, counts for: no covariance is singular
 _MAX_ITER, _TOL = 100, 1e-4
 _NUMBERS = 1 << 20  # in the matrices of a piece of rows
-
-Array = NDArray[np.float64]
 
 
 class _Piece(NamedTuple):

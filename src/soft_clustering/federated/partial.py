@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._types import Array
 from ..kernels import reference
-
-Array = NDArray[np.float64]
 
 _STARTS = 20
 _MAX_ITER = 100

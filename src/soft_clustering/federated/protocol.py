@@ -20,7 +20,8 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
-from ..engine.blocks import Array, Block, Frame
+from .._types import Array
+from ..engine.blocks import Block, Frame
 from ..fuzzy.fcm import FCM, resolve_fuzzifier
 from ..inputs.clients import Client, align_features, validate_client
 from ..inputs.features import check_enough_samples, validate_matrix

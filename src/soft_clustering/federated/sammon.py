@@ -13,9 +13,8 @@ V. de Silva, J. B. Tenenbaum (2004). Sparse multidimensional scaling using landm
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from .._types import Array
 
 _FACTOR = 0.3  # of a Newton step, Sammon's "magic factor"
 _MAX_ITER, _LEAST_STEP, _TOL = 500, 1e-6, 1e-9

@@ -51,9 +51,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS, Run, best_run, collapse
-from ..engine.blocks import Array, make_blocks
+from ..engine.blocks import make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features

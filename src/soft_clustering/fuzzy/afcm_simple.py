@@ -31,8 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
+from .._types import Array
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers, state_shift
-from ..engine.blocks import Array, Block, Blocks, Frame
+from ..engine.blocks import Block, Blocks, Frame
 from ..engine.initialisation import starting_centers
 from ..kernels import CenterStatistics, Scatter, center_memberships, center_scatter, center_statistics
 

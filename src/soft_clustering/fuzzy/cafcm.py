@@ -39,9 +39,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS, Run, collapse
-from ..engine.blocks import Array, Blocks, Frame, extent, make_blocks
+from ..engine.blocks import Blocks, Frame, extent, make_blocks
 from ..engine.initialisation import settle, starting_centers
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, is_dask, validate_features

@@ -42,9 +42,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS, Run, alternate, center_shift, collapse
-from ..engine.blocks import Array, Block, Blocks, make_blocks
+from ..engine.blocks import Block, Blocks, make_blocks
 from ..engine.initialisation import kmeans_plusplus, settle
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features

@@ -35,6 +35,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import entr, logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..engine.alternating import (
     PARAMETERS,
     AlternatingClusterer,
@@ -46,7 +47,7 @@ from ..engine.alternating import (
     new_centers,
     state_shift,
 )
-from ..engine.blocks import Array, Block, Blocks, Frame, extent, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
 from ..engine.initialisation import starting_centers
 from ..kernels import (
     EMPTY,

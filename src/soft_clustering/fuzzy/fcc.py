@@ -28,9 +28,10 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import ImageResults
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, make_blocks
 from ..inputs.colors import is_color_image, lab_to_rgb, pixels, rgb_to_lab, validate_rgb
 from ..inputs.features import is_dask, validate_weights
 from ..kernels import EMPTY, CenterStatistics, center_memberships, center_statistics

@@ -15,73 +15,60 @@ J. C. Bezdek (1981). Pattern Recognition with Fuzzy Objective Function Algorithm
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import continues_fit
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, center_shift, collapse, new_centers
-from ..engine.blocks import Array, Block, Blocks, make_blocks
-from ..engine.initialisation import starting_centers
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
+from ..engine.blocks import Block, Blocks
+from ..engine.collapse import collapse
+from ..engine.fitting import Fit
+from ..engine.loop import Policy, Run, Scale, center_shift, iterate, objective_change
 from ..engine.threads import single_threaded_blas
-from ..inputs.features import check_enough_samples, validate_features, validate_weights
+from ..inputs.features import check_enough_samples
 from ..kernels import CenterStatistics, center_memberships, center_statistics
+from .fuzzifier import resolve_fuzzifier, smaller
+from .solver import fuzzy_start, solve_fcm
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
-def auto_fuzzifier(n_samples: float, n_features: int) -> float:
-    """The fuzzifier of ``m='auto'``: the rule of Schwaemmle and Jensen, at most the customary 2.
+class Stream(NamedTuple):
+    """The state of mini-batches: centres, and the weight that each was computed from."""
 
-    With m = 2 in high dimension all prototypes slide to the mean of the data; the rule keeps them apart.
+    centers: Array  # (K, d)
+    weight: Array  # (K,)
+    epoch: int
 
-    References
-    ----------
-    V. Schwaemmle, O. N. Jensen (2010). A simple and fast method to determine the parameters for fuzzy c-means cluster
-    analysis. Bioinformatics 26(22), 2841-2848.
-
-    Examples
-    --------
-    >>> auto_fuzzifier(150, 4)
-    2.0
-    >>> round(auto_fuzzifier(1797, 64), 3)
-    1.05
-    """
-    n, d = n_samples, n_features
-    rule = 1 + (1418 / n + 22.05) * d**-2 + (12.33 / n + 0.243) * d ** (-0.0406 * np.log(n) - 0.1134)
-    return float(min(2.0, rule))
-
-
-def resolve_fuzzifier(m: Any, n_samples: float, n_features: int, n_clusters: int) -> float:
-    """The value of ``m``, refused where u^m of equal memberships would underflow."""
-    value = auto_fuzzifier(n_samples, n_features) if isinstance(m, str) else float(m)
-    if n_clusters > 1 and value > 1 + 500 / np.log(n_clusters):
-        raise ValueError(
-            f"m={value:g} is too large for n_clusters={n_clusters}: (1/n_clusters)^m underflows. "
-            f"Use m <= {1 + 500 / np.log(n_clusters):.4g}."
+    def after(self, statistics: CenterStatistics) -> Stream:
+        """The state after one more batch: centres are the running weighted mean of all rows seen."""
+        weight = self.weight + statistics.weight
+        step = statistics.total - statistics.weight[:, None] * self.centers
+        return self._replace(
+            centers=self.centers + step / np.maximum(weight, np.finfo(float).tiny)[:, None], weight=weight
         )
-    return value
 
 
-def smaller(name: str, value: Any) -> str:
-    """What to try where the fuzzifier of this name was too large."""
-    return f"a smaller {name}" if value == "auto" else f"{name}='auto' or a smaller {name}"
+def epoch_change(old: Stream, new: Stream, history: list[float], scale: Scale) -> float:
+    """Movement of the centres or relative change of the objective: random batches never come quite to rest."""
+    return min(center_shift(old.centers, new.centers, history, scale), objective_change(old, new, history))
 
 
-def fuzzy_start(
-    blocks: Blocks, init: Any, K: int, rng: np.random.RandomState, m: float, rule: str, *parameters: float
-) -> Array:
-    """K starting centres for fuzzifier m; ``rule`` and ``parameters`` are those of a step with fuzzifier 2."""
-    V = starting_centers(blocks, init, K, rng)
-    if m > 3 and isinstance(init, str):
-        # A centre on a row has u = 1 there, which for a large m outweighs all other rows: step off the seeds.
-        V = new_centers(V, blocks.reduce(center_statistics, V, rule, *parameters))
-    return V
+def centers_of(state: Array | Stream) -> Array:
+    """The centres of either state."""
+    return state.centers if isinstance(state, Stream) else state
 
 
-class FCM(AlternatingClusterer):
+class FCM(AlternatingClusterer[Array, CenterStatistics]):
     """Fuzzy c-means: k-means with degrees of membership.
 
     Each sample belongs to every cluster to a degree that falls with its distance to the cluster's centre.
@@ -163,7 +150,7 @@ class FCM(AlternatingClusterer):
     np.float64(1.0)
     """
 
-    _accepts_sparse: ClassVar[bool] = True
+    _policy = Policy(sparse=True, final=centers_of)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "batch_size": [None, Interval(Integral, 1, None, closed="left")],
@@ -199,8 +186,9 @@ class FCM(AlternatingClusterer):
     def _resolve(self, blocks: Blocks) -> None:
         self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, blocks.n_features, self.n_clusters)
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        return fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "fcm", 2.0)
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Array]:
+        for _ in range(self._n_starts()):
+            yield fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "fcm", 2.0)
 
     def _statistics(self, block: Block, V: Array) -> CenterStatistics:
         return center_statistics(block, V, "fcm", self.m_)
@@ -215,42 +203,40 @@ class FCM(AlternatingClusterer):
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
         self._weight = statistics.weight
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Array], blocks: Blocks) -> list[str]:
         remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try {smaller('m', self.m)}"
         collapsed = collapse("FCM", run.state, self.memberships_, blocks, remedy, self.tol)
         return super()._complaints(run, blocks) + collapsed
 
-    def _run(self, starts: Starts) -> None:
-        if self.batch_size is None:
-            starts.run()
+    def _run(self, fit: Fit[Any], blocks: Blocks, rng: np.random.RandomState) -> None:
+        batch_size = self.batch_size
+        if batch_size is None:
+            super()._run(fit, blocks, rng)
             return
-        blocks, rng = starts.blocks, starts.rng
-        size = min(max(self.batch_size, 10 * self.n_clusters), blocks.n)
+        size = min(max(batch_size, 10 * self.n_clusters), blocks.n)
         first = Blocks([next(blocks.batches(size, rng))], blocks.mean_variance)
-        run = Run(Starts(self, first, rng).run().state)
-        starts.runs.append(run)
-        weight = np.zeros(self.n_clusters)
-        for run.n_iter in range(1, self.max_iter + 1):
-            V, objective = run.state, 0.0
+        V = self._solution(first, rng)
+
+        def epoch(state: Stream) -> tuple[Stream, float]:
             # Half of what two epochs weigh: the centres forget all but the last two.
-            weight = weight / 2 if run.n_iter > 2 else weight
-            for batch in blocks.batches(self.batch_size, rng):
-                statistics = self._statistics(batch, run.state)
-                run.state, weight = _stream(run.state, weight, statistics)
-                objective += statistics.objective
-            run.residual = center_shift(V, run.state, run.history, blocks)
-            run.history.append(objective)
-            if self.verbose > 1:
-                shown = self._objective_in_input_units(objective, blocks.frame)
-                print(f"FCM epoch {run.n_iter}: objective {shown:.8g}, change {run.residual:.3g}")
-            # Random batches never come quite to rest: what counts then is that the objective does.
-            settled = len(run.history) > 1 and abs(run.history[-2] - objective) <= self.tol * objective
-            if run.residual <= self.tol or settled:
-                run.converged = True
-                return
+            weight = state.weight / 2 if state.epoch >= 2 else state.weight
+            state, objective = Stream(state.centers, weight, state.epoch + 1), 0.0
+            for batch in blocks.batches(batch_size, rng):
+                statistics = self._statistics(batch, state.centers)
+                state, objective = state.after(statistics), objective + statistics.objective
+            return state, objective
+
+        fit.unit, policy = "epoch", Policy(residual=epoch_change)
+        loop = partial(iterate, step=epoch, policy=policy, max_iter=self.max_iter, tol=self.tol, scale=blocks)
+        fit.run_starts([Stream(V, np.zeros(self.n_clusters), 0)], partial(loop, report=fit.report))
+
+    def _solution(self, batch: Blocks, rng: np.random.RandomState) -> Array:
+        """Centres of a first batch."""
+        settings = {name: getattr(self, name) for name in ("init", "n_init", "max_iter", "tol", "accelerate")}
+        return solve_fcm(batch, self.n_clusters, self.m_, rng, **settings)
 
     @continues_fit
-    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> FCM:
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Move the centres by one batch of rows.
 
         The first call, unless the model is fitted, solves its batch (which needs at least ``n_clusters`` rows, and
@@ -271,26 +257,17 @@ class FCM(AlternatingClusterer):
         """
         self._validate_params()
         first = not hasattr(self, "_state")
-        X = validate_features(self, X, reset=first, accept_sparse=True)
-        blocks = make_blocks(X, validate_weights(sample_weight, X), None if first else self._frame)
+        blocks = self._blocks(X, sample_weight, None if first else self._frame)
         with single_threaded_blas():
             if first:
                 check_enough_samples(blocks.n, self.n_clusters)
                 self._resolve(blocks)
-                run = Starts(self, blocks, check_random_state(self.random_state)).run()
-                self._state, self._frame, self._weight = run.state, blocks.frame, np.zeros(self.n_clusters)
-                self.n_iter_ = 0
+                self._state = self._solution(blocks, check_random_state(self.random_state))
+                self._frame, self._weight, self.n_iter_ = blocks.frame, np.zeros(self.n_clusters), 0
             statistics = blocks.reduce(self._statistics, self._state)
-            self._state, self._weight = _stream(self._state, self._weight, statistics)
+            self._state, self._weight, _ = Stream(self._state, self._weight, 0).after(statistics)
         self.centers_ = self._frame.to_input(self._state).astype(blocks.dtype)
         self.n_clusters_ = len(self.centers_)
         self.n_iter_ += 1
         self._forget("memberships_", "labels_", "objective_", "objective_history_", "converged_")
         return self
-
-
-def _stream(V: Array, weight: Array, statistics: CenterStatistics) -> tuple[Array, Array]:
-    """Centres and their weights after a batch: the running weighted mean of all rows seen."""
-    weight = weight + statistics.weight
-    step = (statistics.total - statistics.weight[:, None] * V) / np.maximum(weight, np.finfo(float).tiny)[:, None]
-    return V + step, weight

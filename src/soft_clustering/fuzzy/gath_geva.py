@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..engine.alternating import PARAMETERS, Run
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, make_blocks
 from ..engine.covariance import (
     all_log_determinants,
     covariances_about,

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from .._types import Array
 
 _CROSSOVER, _SPREAD = 0.95, 10.0  # probability of a pair, and index of the distribution
 _MUTATION = 10.0  # index of the distribution

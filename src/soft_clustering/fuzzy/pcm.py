@@ -24,9 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, Run, Starts, alternate, new_centers
-from ..engine.blocks import Array, Block, Blocks
+from ..engine.blocks import Block, Blocks
 from ..inputs.features import validate_matrix
 from ..kernels import EMPTY, CenterStatistics, Scatter, center_memberships, center_statistics
 from .possibilistic import bandwidth_to_input, bounded, distinct, fuzzy_bandwidths

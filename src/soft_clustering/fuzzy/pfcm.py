@@ -29,9 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, Run, collapse, new_centers
-from ..engine.blocks import Array, Block, Blocks
+from ..engine.blocks import Block, Blocks
 from ..kernels import CenterStatistics, center_memberships, center_statistics
 from .possibilistic import bandwidth_to_input, distinct, fuzzy_bandwidths
 from .staged import StagedClusterer

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from .._types import Array
 from ..engine.alternating import new_centers
-from ..engine.blocks import Array, Blocks, Frame
+from ..engine.blocks import Blocks, Frame
 from ..kernels import EMPTY, center_scatter, center_statistics
 
 

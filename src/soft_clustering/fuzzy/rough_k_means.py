@@ -34,9 +34,10 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
-from ..engine.blocks import Array, Block, Blocks
+from ..engine.blocks import Block, Blocks
 from ..engine.initialisation import starting_centers
 from ..kernels import EMPTY
 

@@ -32,8 +32,9 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse, new_centers, state_shift
-from ..engine.blocks import Array, Block, Blocks, Frame, Subspace, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, Subspace, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.simplex import project_rows
 from ..kernels import EMPTY, CenterStatistics

@@ -31,8 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..engine.alternating import PARAMETERS, new_centers
-from ..engine.blocks import Array, Block, Blocks, Frame, Statistics, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, Statistics, make_blocks
 from ..engine.initialisation import further_rows, starting_centers
 from ..inputs.features import check_enough_samples, is_dask, validate_weights
 from ..inputs.labels import (

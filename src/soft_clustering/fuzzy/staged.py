@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._types import Array
 from ..engine.alternating import AlternatingClusterer, Starts
-from ..engine.blocks import Array, Blocks
+from ..engine.blocks import Blocks
 from ..engine.initialisation import starting_centers
 from .fcm import FCM
 

@@ -34,10 +34,11 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, Run
 from ..kernels.graphs import ratio_rows
-from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, mean_weight, row_sums, without_links
+from .network import GraphClusterer, Interrupted, best_of_starts, iterate, mean_weight, row_sums, without_links
 
 _FIRST = 100  # most communities to begin with where their number is to be found
 _EPS = math.sqrt(np.finfo(float).eps)

@@ -17,8 +17,9 @@ WSDM, 587-596.
 from __future__ import annotations
 
 import math
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +27,27 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import MembershipKind, as_fitted
-from ..engine.alternating import PARAMETERS, Run
+from ..engine.alternating import PARAMETERS, is_drawn
+from ..engine.fitting import Fit, not_converged
+from ..engine.loop import Policy, Run, Scale, finished, iterate
 from ..inputs.features import validate_matrix
 from ..kernels.graphs import affiliation_likelihood, affiliation_rows, affiliation_sweep, padded
-from .network import Array, GraphClusterer, Interrupted, best_of_starts, iterate, neighbour_means, without_links
+from .network import GraphClusterer, neighbour_means
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _MOST = 1000.0  # the largest affiliation
 _PREDICTION_STEPS = 50
 _RANDOM_NODES = 10  # in a community that no neighbourhood seeds
 _WEDGES = 1 << 22  # pairs of links at a node that are looked at together
+
+
+def gain(before: Array, now: Array, history: list[float], scale: Scale) -> float:
+    """Relative change of the log likelihood, where one above -1 counts as 0: a complete graph reaches that."""
+    return abs(history[-1] - history[-2]) / max(abs(history[-1]), 1.0) if len(history) > 1 else math.inf
 
 
 class BIGCLAM(GraphClusterer):
@@ -129,7 +141,7 @@ class BIGCLAM(GraphClusterer):
 
     membership_kind: ClassVar[MembershipKind] = "affiliation"
     _binary: ClassVar[bool] = True
-    _objective_sense: ClassVar[Literal["min", "max"]] = "max"
+    _policy = Policy(sense="max", residual=gain, by_objective=True, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "n_nodes": [None, Interval(Integral, 1, None, closed="left")],
         "background_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -162,7 +174,7 @@ class BIGCLAM(GraphClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> BIGCLAM:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the affiliations of a graph.
 
         Parameters
@@ -174,43 +186,42 @@ class BIGCLAM(GraphClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        A = self._graph(X)
-        n, K = A.shape[0], self.n_clusters
-        if self.n_nodes is not None and self.n_nodes != n:
-            raise ValueError(f"n_nodes={self.n_nodes}, but X has {n} nodes.")
-        self._rate = 1 / n if self.background_rate == "auto" else float(self.background_rate)
-        self.threshold_ = member_threshold(A)
-        rng = check_random_state(self.random_state)
-        if A.nnz == 0:
-            self.n_seeds_ = 0
-            self._affiliations = padded(np.zeros((n, K)))
-            without_links(self, np.zeros((n, K), dtype=A.dtype))
-            return self
+        with Fit[Array](self) as fit:
+            A = self._graph(X)
+            n = A.shape[0]
+            if self.n_nodes is not None and self.n_nodes != n:
+                raise ValueError(f"n_nodes={self.n_nodes}, but X has {n} nodes.")
+            self._rate = 1 / n if self.background_rate == "auto" else float(self.background_rate)
+            self.threshold_ = member_threshold(A)
+            rng = check_random_state(self.random_state)
 
-        def sweep(state: tuple[Array, Array]) -> tuple[tuple[Array, Array], float]:
-            F, total = state
-            affiliation_sweep(A, F, total, rng.permutation(n), self._rate, _MOST)
-            return (F, F.sum(axis=0)), affiliation_likelihood(A, F, self._rate)
+            def sweep(F: Array) -> tuple[Array, float]:
+                F = F.copy()
+                affiliation_sweep(A, F, F.sum(axis=0), rng.permutation(n), self._rate, _MOST)
+                return F, affiliation_likelihood(A, F, self._rate)
 
-        def start() -> Run:
-            F = padded(self._start(A, rng))
-            F[np.diff(A.indptr) == 0] = 0
-            return iterate(self, (F, F.sum(axis=0)), sweep, _gain)
+            def store(run: Run[Array]) -> list[str]:
+                self._affiliations = run.state
+                self._set_memberships(run.state[:, : self.n_clusters].astype(A.dtype))
+                return not_converged(self, run)
 
-        try:
-            run = best_of_starts(self, self.n_init if isinstance(self.init, str) else 1, start)
-        except Interrupted as interrupt:
-            self._finish(interrupt.run.state[0], A.dtype)
-            raise
-        self._finish(run.state[0], A.dtype)
+            fit.stores(store)
+            if A.nnz == 0:
+                self.n_seeds_ = 0
+                fit.runs.append(finished(padded(np.zeros((n, self.n_clusters)))))
+                return self
+            loop = partial(iterate, step=sweep, policy=self._policy, max_iter=self.max_iter, tol=self.tol)
+            n_starts = self.n_init if is_drawn(self.init) else 1
+            fit.run_starts((self._start(A, rng) for _ in range(n_starts)), partial(loop, report=fit.report))
         return self
 
-    def _finish(self, F: Array, dtype: Any) -> None:
-        self._affiliations = F
-        self._set_memberships(F[:, : self.n_clusters].astype(dtype))
-
     def _start(self, A: Any, rng: np.random.RandomState) -> Array:
+        """Affiliations to start from; a node without links has none."""
+        F = padded(self._seeded(A, rng))
+        F[np.diff(A.indptr) == 0] = 0
+        return F
+
+    def _seeded(self, A: Any, rng: np.random.RandomState) -> Array:
         n, K = A.shape[0], self.n_clusters
         if not isinstance(self.init, str):
             F = validate_matrix("init", self.init, (n, K))
@@ -250,11 +261,6 @@ class BIGCLAM(GraphClusterer):
         affiliation_rows(links, self._affiliations, f, self._rate, _MOST, _PREDICTION_STEPS)
         f[np.diff(links.indptr) == 0] = 0
         return f[:, : self.n_clusters].astype(links.dtype)
-
-
-def _gain(before: Any, now: Any, history: list[float]) -> float:
-    """Relative change of the log likelihood, where one above -1 counts as 0: a complete graph reaches that."""
-    return abs(history[-1] - history[-2]) / max(abs(history[-1]), 1.0) if len(history) > 1 else math.inf
 
 
 def member_threshold(A: Any) -> float:

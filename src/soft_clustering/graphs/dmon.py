@@ -35,6 +35,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
+from .._types import Array
 from ..base import MembershipKind
 from ..deep.training import (
     check_finite,
@@ -58,7 +59,6 @@ from .message_passing import (
     normalised_adjacency,
 )
 from .network import (
-    Array,
     Interrupted,
     best_of_starts,
     mean_weight,

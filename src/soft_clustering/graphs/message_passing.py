@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._types import Array
 from ..inputs.graphs import validate_node_features
-from .network import Array, GraphClusterer, row_sums
+from .network import GraphClusterer, row_sums
 
 Scaling = Literal["columns", "rows"]
 _LARGEST = 1e15  # of a feature that is taken as it is: its square is a float32

@@ -32,12 +32,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, Run, objective_change
 from ..inputs.features import validate_matrix
 from ..kernels.graphs import ratio_rows
 from .network import (
-    Array,
     GraphClusterer,
     Interrupted,
     best_of_starts,

@@ -34,6 +34,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import MembershipKind, as_fitted
 from ..deep.training import (
     check_finite,
@@ -59,7 +60,7 @@ from .message_passing import (
     dropout,
     normalised_adjacency,
 )
-from .network import Array, without_links
+from .network import without_links
 
 _CHUNK = 1 << 12  # pairs looked at together, few enough for the cache
 _FEW = 0.05  # share of pairs without a link below which they are not drawn

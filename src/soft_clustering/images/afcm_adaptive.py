@@ -47,9 +47,10 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import ImageResults, Modality
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, make_blocks
 from ..fuzzy.fcm import FCM, resolve_fuzzifier
 from ..inputs.images import ScalarImage, validate_scalar_image
 from ..kernels import EMPTY

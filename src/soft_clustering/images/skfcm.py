@@ -38,9 +38,10 @@ from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import ImageResults, Modality
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, center_shift, collapse
-from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, make_blocks
 from ..fuzzy.fcm import fuzzy_start, resolve_fuzzifier
 from ..inputs.images import Image, refuse_shape_as_y, validate_image
 from ..kernelized.gamma import frame_gamma, resolve_gamma

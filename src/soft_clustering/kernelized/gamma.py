@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from ..engine.blocks import Array, Blocks
+from .._types import Array
+from ..engine.blocks import Blocks
 
 _ROWS = 1000  # of which all pairs are looked at
 _MEAN_SIMILARITY = 1 / 9  # of two samples at gamma='auto': in two dimensions that is 4 times 'scale'

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from ..engine.blocks import Array, Block, Frame
+from .._types import Array
+from ..engine.blocks import Block, Frame
 
 HELD = 1 << 28  # bytes of a kernel matrix that is kept in memory: that of 5792 rows
 _PIECE = 1 << 18  # numbers of a kernel matrix that are computed at once

@@ -38,9 +38,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import InductiveSoftClusterer, as_fitted
 from ..engine.alternating import PARAMETERS, Run, rows_alike
-from ..engine.blocks import Array, make_blocks
+from ..engine.blocks import make_blocks
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
 from ..inputs.pairwise import validate_kernel_rows

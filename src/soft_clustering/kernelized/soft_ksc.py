@@ -31,9 +31,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import rows_alike
-from ..engine.blocks import Array, Frame, make_blocks
+from ..engine.blocks import Frame, make_blocks
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
 from ..inputs.labels import resolve_n_clusters, validate_partial_labels

@@ -13,8 +13,8 @@ from scipy import sparse
 from scipy.special import softmax
 
 from .. import kernels
+from .._types import Array
 
-Array = NDArray[np.float64]
 _FLOOR = 1e-12  # no rate of a link is smaller
 _PAD = 4  # columns of affiliations come in multiples of it
 _LINKS = 1 << 16  # that the NumPy twins look at together

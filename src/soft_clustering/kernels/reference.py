@@ -15,13 +15,14 @@ from scipy import sparse
 from scipy.linalg import lapack
 from scipy.spatial.distance import cdist, pdist
 
+from .._types import Array
+
 if TYPE_CHECKING:
     from ..engine.blocks import Block
 
 PIVOT = 1e-290  # a smaller one cannot be inverted safely
 EMPTY = 1e-280  # summed weights below this have underflowed
 _GROUP = 256  # rows whose distances to all others are held at once
-Array = NDArray[np.float64]
 Rule = Callable[..., tuple[Array, Array, Array]]
 
 

@@ -14,11 +14,11 @@ from scipy import sparse
 from scipy.special import gammaln, psi
 
 from .. import kernels
+from .._types import Array
 
 if TYPE_CHECKING:
     from ..engine.blocks import Block
 
-Array = NDArray[np.float64]
 _TINY = 1e-200  # no probability of a word is smaller
 _DOCUMENTS = 512  # that the NumPy twins look at together
 _FEWER = 0.8  # part of the documents still on their way, below which the others are set aside

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from ..engine.blocks import Array, Block, Frame
+from .._types import Array
+from ..engine.blocks import Block, Frame
 from ..inputs.features import is_dask, naming
 
 

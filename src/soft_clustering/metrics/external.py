@@ -15,7 +15,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import entr
@@ -23,10 +22,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import check_array
 
+from .._types import Array
 from ..inputs.features import naming
 from ._validation import label_codes
-
-Array = NDArray[np.float64]
 
 _METHODS = {"method": [StrOptions({"huellermeier", "campello"})]}
 _MAX_ROWS = 5000  # adjusted_fuzzy_rand keeps 32 bytes per pair of rows: 0.4 GB

@@ -24,8 +24,9 @@ from scipy.special import entr
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
+from .._types import Array
 from ..base import labels_from_memberships
-from ..engine.blocks import Array, Block, Frame
+from ..engine.blocks import Block, Frame
 from ..engine.threads import single_threaded_blas
 from ..evidential import credal
 from ..inputs.features import naming, validate_matrix

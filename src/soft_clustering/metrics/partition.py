@@ -17,7 +17,8 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.pairwise import euclidean_distances
 
-from ..engine.blocks import Array, Block
+from .._types import Array
+from ..engine.blocks import Block
 from ._validation import check_features, check_labels, in_units, ratio
 
 _CHUNK = 1 << 22  # distances held at a time: 32 MB

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import AlternatingClusterer, Run, State, duplicates, likelihood_change, rows_alike
-from ..engine.blocks import Array, Block, Blocks, Frame
+from ..engine.blocks import Block, Blocks, Frame
 from ..engine.covariance import log_units
 from ..engine.initialisation import starting_centers
 from ..inputs.features import validate_matrix

@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
-from ..engine.blocks import Array, Block, Blocks, Frame, extent, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
 from ..inputs.features import validate_weights
 from ..inputs.views import BetaView, Views, beta_columns, check_unit_interval, validate_views
 from ..kernels import GaussStatistics, gauss_statistics

@@ -10,10 +10,9 @@ which is strictly concave. Newton's method: the Hessian is a diagonal matrix plu
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, psi, zeta
 
-Array = NDArray[np.float64]
+from .._types import Array
 
 LEAST, MOST = 1e-3, 1e6  # shapes: the upper bound keeps the likelihood of equal observations finite
 _STEPS = 100

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.blocks import Array, Blocks
+from .._types import Array
+from ..engine.blocks import Blocks
 from ..kernels import GaussStatistics, inverse_cholesky
 from .base import MixtureClusterer
 

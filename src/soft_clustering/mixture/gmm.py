@@ -27,9 +27,10 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
-from ..engine.blocks import Array, Block, Blocks, Subspace, make_blocks
+from ..engine.blocks import Block, Blocks, Subspace, make_blocks
 from ..engine.covariance import to_input_units
 from ..engine.initialisation import input_rows
 from ..inputs.features import validate_matrix

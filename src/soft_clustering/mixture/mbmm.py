@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._types import Array
 from ..engine.alternating import PARAMETERS, likelihood_change
-from ..engine.blocks import Array, Block, Blocks, Frame, extent, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
 from ..kernels.reference import posteriors
 from .base import (
     EDGE,

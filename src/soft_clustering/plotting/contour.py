@@ -10,7 +10,7 @@ from scipy.interpolate import LinearNDInterpolator
 from scipy.spatial import QhullError
 from sklearn.utils._set_output import _get_adapter_from_container
 
-from ..engine.blocks import Array
+from .._types import Array
 from ..inputs.features import is_dask
 from .data import (
     check_axis_names,

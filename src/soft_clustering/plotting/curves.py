@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..engine.blocks import Array
+from .._types import Array
 from .data import check_numbers
 from .drawing import one_axes, panels, plain
 from .palette import PALETTE
@@ -229,7 +229,7 @@ class ObjectiveHistoryDisplay:
         kind = type(estimator).__name__
         if not hasattr(estimator, "objective_history_"):
             raise TypeError(f"estimator must have objective_history_. Got a {kind} instead.")
-        sense = getattr(estimator, "_objective_sense", None)
+        sense = estimator._policy.sense if hasattr(estimator, "_policy") else None
         return cls(estimator.objective_history_, name=kind if name is None else name, sense=sense).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> ObjectiveHistoryDisplay:

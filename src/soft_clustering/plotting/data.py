@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ..engine.blocks import Array
+from .._types import Array
 from ..inputs.features import is_dask, naming
 
 

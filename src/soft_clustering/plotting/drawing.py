@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from .._extras import require
-from ..engine.blocks import Array
+from .._types import Array
 from .palette import UNASSIGNED, cluster_colors
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.blocks import Array
+from .._types import Array
 from .data import check_count, check_memberships
 
 # Derived by tools/make_palette.py.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.blocks import Array
+from .._types import Array
 from .data import check_count, check_memberships, check_numbers, estimator_memberships
 from .drawing import cluster_legend, panels, title, write_note
 from .palette import membership_colors

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.blocks import Array
+from .._types import Array
 from .data import check_memberships, estimator_memberships, sample_rows
 from .drawing import one_axes, scatter_memberships, title, write_note
 from .palette import cluster_colors, membership_colors, membership_shares

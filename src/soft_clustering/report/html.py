@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._extras import require
-from ..engine.blocks import Array
+from .._types import Array
 from ..metrics import METRICS
 from ..plotting.palette import membership_shares
 from .summary import Summary

@@ -19,11 +19,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _num_samples
 
+from .._types import Array
 from ..base import labels_from_memberships
 from ..benchmarking.machine import environment
 from ..benchmarking.records import to_line
 from ..benchmarking.runner import Run
-from ..engine.blocks import Array
 from ..plotting.data import feature_names, in_the_plane, sample_rows
 from ..plotting.graph import graph_layout, undirected
 from ..plotting.palette import PALETTE, UNASSIGNED, membership_shares

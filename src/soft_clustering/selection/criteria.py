@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from .._types import Array
 from ..base import labels_from_memberships
-from ..engine.blocks import Array
 from ..graphs.network import soft_modularity
 from ..metrics import METRICS, partition_entropy
 

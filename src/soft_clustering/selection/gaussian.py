@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.special import logsumexp
 
-from ..engine.blocks import Array
+from .._types import Array
 from ..engine.threads import single_threaded_blas
 from ..metrics._validation import check_features
 

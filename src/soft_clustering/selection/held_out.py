@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from .._types import Array
 from ..documents.corpus import DocumentClusterer
-from ..engine.blocks import Array
 from ..graphs.network import row_sums
 from ..inputs.graphs import validate_graph
 

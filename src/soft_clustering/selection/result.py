@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import require
-from ..engine.blocks import Array
+from .._types import Array
 from .criteria import CRITERIA, PREFERENCE, SAME
 
 if TYPE_CHECKING:

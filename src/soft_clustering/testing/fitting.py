@@ -294,7 +294,7 @@ def check_cover(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_objective(estimator: BaseSoftClusterer) -> None:
-    """objective_ is the last of objective_history_, which goes the way of _objective_sense where it is monotone."""
+    """objective_ is the last of objective_history_, which goes the way of its sense where it is monotone."""
     model, sample = fitted(estimator)
     require(
         hasattr(model, "objective_") == hasattr(model, "objective_history_"),
@@ -302,8 +302,7 @@ def check_objective(estimator: BaseSoftClusterer) -> None:
     )
     if not hasattr(model, "objective_"):
         return
-    sense = getattr(model, "_objective_sense", None)
-    require(sense in ("min", "max"), f"_objective_sense is {sense!r}, not 'min' or 'max'.")
+    require(hasattr(model, "_policy"), "It has an objective, but no _policy that says its sense.")
     for data in (sample.X, sample.hard):
         model = fit(ready(estimator), data)
         history = np.asarray(model.objective_history_, dtype=np.float64)
@@ -312,9 +311,9 @@ def check_objective(estimator: BaseSoftClusterer) -> None:
         require(
             model.objective_ == history[-1], f"objective_ is {model.objective_}, the history ends in {history[-1]}."
         )
-        if not getattr(model, "_monotone", True):
+        if not model._policy.monotone:
             continue
-        worse = np.diff(history, prepend=history[0]) * (1 if sense == "min" else -1)
+        worse = np.diff(history, prepend=history[0]) * model._policy.sign
         allowed = 1e-9 * np.abs(history).max()
         require(
             not (worse > allowed).any(),

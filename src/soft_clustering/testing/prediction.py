@@ -193,5 +193,5 @@ def check_score(estimator: BaseSoftClusterer) -> None:
     require(np.isfinite(worse), f"score returns {worse!r} for noisy data.")
     require(worse < score, f"score is {score:.6g} on the training data and {worse:.6g} on the same data with noise.")
     if hasattr(model, "objective_") and estimator.train_rule == "exact":
-        expected = model.objective_ if model._objective_sense == "max" else -model.objective_
+        expected = -model._policy.sign * model.objective_
         require_close(score, expected, "score and objective_", 1e-6 * max(1.0, abs(expected)))

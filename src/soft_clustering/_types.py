@@ -1,0 +1,8 @@
+"""Types that many modules share."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]

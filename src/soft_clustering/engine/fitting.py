@@ -1,0 +1,169 @@
+"""One call of ``fit``: what every estimator does before, around and after its own work."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack
+from types import TracebackType
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .loop import Run, best_run, run_starts
+from .threads import single_threaded_blas
+
+S = TypeVar("S")
+C = TypeVar("C")
+
+
+class Fit(Generic[S]):
+    """A context around the work of ``fit``.
+
+    On entry it drops what an earlier fit left, so that a fit that raises leaves the estimator unfitted, checks the
+    parameters, and holds BLAS to one thread. On exit it stores the best of ``runs``, also if the fit was interrupted,
+    and gives the warnings.
+
+    Parameters
+    ----------
+    model : estimator
+        Its ``_policy`` says which objectives are better, its ``verbose`` what is printed.
+
+    Attributes
+    ----------
+    runs : list of Run
+        The runs that may be kept; an unfinished one is, if it is the best when the fit is interrupted.
+    unit : str
+        What ``n_iter`` counts, for messages.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.runs: list[Run[S]] = []
+        self._contexts = ExitStack()
+        self._complaints: list[str] = []
+        self._store: Callable[[Run[S]], Iterable[str]] | None = None
+        self._units: Callable[[float], float] = float
+        self.unit = "pass"
+
+    def __enter__(self) -> Fit[S]:
+        self.model._forget()
+        self.model._validate_params()
+        self.enter(single_threaded_blas())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._contexts:
+            if kind is None or issubclass(kind, KeyboardInterrupt):
+                best = self.best
+                if best is not None and self._store is not None:
+                    self._complaints += self._store(best)
+                    record(self.model, best, self._units)
+            if kind is None:
+                for complaint in self._complaints:
+                    warnings.warn(complaint, ConvergenceWarning, stacklevel=_outside())
+
+    def enter(self, context: AbstractContextManager[C]) -> C:
+        """Enter a context that is left after the best run is stored."""
+        return self._contexts.enter_context(context)
+
+    def stores(
+        self,
+        store: Callable[[Run[S]], Iterable[str]],
+        units: Callable[[float], float] = float,
+    ) -> None:
+        """Say how a run is kept.
+
+        Parameters
+        ----------
+        store : callable
+            Sets the fitted attributes from a run and gives what to warn of; it may change the run's history.
+        units : callable, default=float
+            From the values in a run's history to the objective in the units of the input.
+        """
+        self._store, self._units = store, units
+
+    def warn(self, complaint: str) -> None:
+        """Warn of something after the fit."""
+        self._complaints.append(complaint)
+
+    @property
+    def best(self) -> Run[S] | None:
+        """The run of best objective so far, None before the first pass of the first one."""
+        return best_run(self.runs, self.model._policy.sense)
+
+    def run_starts(self, states: Iterable[S], loop: Callable[[Run[S], Run[S] | None], None]) -> Run[S]:
+        """Run a loop from each state, and give the best run."""
+        return run_starts(states, loop, self.model._policy.sense, self.runs, self.report_start)
+
+    def report(self, run: Run[S]) -> None:
+        """Print a line about a pass, with verbose=2."""
+        if self.model.verbose > 1:
+            say(self.model, f"{self.unit} {run.n_iter}: {self._objective(run)}change {run.residual:.3g}", level=2)
+
+    def report_start(self, number: int, run: Run[S]) -> None:
+        """Print a line about a start that has ended, with verbose=1."""
+        if self.model.verbose:
+            say(self.model, f"start {number}: {self._objective(run)}{run.n_iter} {plural(self.unit)}, {run.ending}")
+
+    def _objective(self, run: Run[S]) -> str:
+        return f"objective {self._units(run.history[-1]):.8g}, " if run.history else ""
+
+
+def record(model: Any, run: Run[Any], units: Callable[[float], float] = float) -> None:
+    """Set the fitted attributes that every iterating method has."""
+    model.n_iter_, model.converged_ = run.n_iter, run.converged
+    if run.history:
+        model.objective_history_ = np.array([units(objective) for objective in run.history])
+        model.objective_ = float(model.objective_history_[-1])
+
+
+def say(model: Any, text: str, level: int = 1) -> None:
+    """Print a line about a model, if its ``verbose`` is at least this."""
+    if model.verbose >= level:
+        print(f"{type(model).__name__} {text}")
+
+
+def plural(noun: str) -> str:
+    """The plural of what a fit counts."""
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"
+
+
+def not_converged(
+    model: Any, run: Run[Any], limit: str = "max_iter", passes: str = "passes", remedy: str = "tol"
+) -> list[str]:
+    """The complaint about a run that did not converge; none if it did, or if only one pass was asked for.
+
+    Parameters
+    ----------
+    model : estimator
+    run : Run
+    limit : str, default="max_iter"
+        The parameter that ended the run.
+    passes : str, default="passes"
+        What it counts.
+    remedy : str, default="tol"
+        What to increase beside the limit, or what else to do.
+    """
+    most = getattr(model, limit)
+    if run.converged or most == 1:
+        return []
+    name = f"{type(model).__name__} did not converge"
+    if run.period:
+        cycle = f"after {run.n_iter} {passes} it goes round in a cycle of {run.period} states"
+        return [f"{name}: {cycle}. More {passes} change nothing."]
+    change = f" (last change {run.residual:.2g}, tol={model.tol:.2g})" if np.isfinite(run.residual) else ""
+    return [f"{name} in {limit}={most} {passes}{change}. Increase {limit} or {remedy}."]
+
+
+def _outside() -> int:
+    """The stack level, for a warning of the calling function, of the first frame outside of this package."""
+    package, level = __name__.split(".")[0], 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    return level

@@ -314,9 +314,8 @@ def test_starts_take_turns():
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.uniform(0.0001, 0.0002, 100), rng.uniform(0.05, 0.1, 100), rng.uniform(0.4, 0.9, 100)])
     model = MBMM(2, n_init=1, max_iter=1)
-    blocks = model._make_blocks(x[:, None], None)
-    model._resolve(blocks)
-    starts = [model._starting_memberships(blocks, np.random.RandomState(0)).argmax(axis=1) for _ in range(3)]
+    blocks = model._blocks(x[:, None])
+    starts = [model._starting_memberships(blocks, np.random.RandomState(0), i).argmax(axis=1) for i in range(3)]
     np.testing.assert_array_equal(starts[0], starts[2])
     np.testing.assert_array_equal(np.unique(starts[0][:200]).size, 1)
     assert len(set(starts[1][:100]) & set(starts[1][100:])) == 0

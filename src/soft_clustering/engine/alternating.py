@@ -91,6 +91,10 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     objective_history_: Array
     n_iter_: int
     converged_: bool
+    max_iter: int
+    tol: float
+    random_state: Any
+    verbose: int
     _state: S
     _frame: Frame
 

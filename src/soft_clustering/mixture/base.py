@@ -5,7 +5,8 @@ The objective is the mean log likelihood, the memberships are the posterior prob
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import as_fitted
-from ..engine.alternating import AlternatingClusterer, Run, State, duplicates, likelihood_change, rows_alike
-from ..engine.blocks import Block, Blocks, Frame
+from ..engine.alternating import AlternatingClusterer, T
+from ..engine.blocks import Block, Blocks
+from ..engine.collapse import duplicates, rows_alike
 from ..engine.covariance import log_units
 from ..engine.initialisation import starting_centers
+from ..engine.loop import Policy, Run, likelihood_change
 from ..inputs.features import validate_matrix
 from ..kernels import center_memberships
 from ..kernels.reference import posteriors
@@ -29,17 +32,36 @@ _NEARLY_HARD = 1.001  # a fuzzifier: the nearest centre takes all, but centres a
 _SPREAD = 0.02  # of a membership, over all components: none starts without a part in every sample
 
 
-class MixtureClusterer(AlternatingClusterer):
+class Mixture(Protocol):
+    """The state of a mixture."""
+
+    @property
+    def weights(self) -> Array:
+        """Mixing weights (K,)."""
+
+
+S = TypeVar("S", bound=Mixture)
+
+
+def mean_likelihood(objective: float, blocks: Blocks) -> float:
+    """The mean log likelihood of the data as they came, from the summed one in the coordinates of the frame."""
+    return float(objective / blocks.total_weight + log_units(blocks.frame).sum())
+
+
+LIKELIHOOD = Policy(sense="max", residual=likelihood_change, by_objective=True, place=None, units=mean_likelihood)
+
+
+class MixtureClusterer(AlternatingClusterer[S, T]):
     """Base of the mixtures.
 
-    A subclass writes ``_init_state``, ``_statistics`` (with the summed log likelihood as ``objective``), ``_update``,
-    ``_n_parameters``, and ``_log_joint`` or ``_posteriors``. Its state has ``weights`` (K,).
+    A subclass writes ``_seeded_memberships`` and ``_from_memberships``, ``_statistics`` (with the summed log likelihood
+    as ``objective``), ``_update``, ``_n_parameters``, and ``_log_joint`` or ``_posteriors``.
     """
 
-    _objective_sense = "max"
-    _residual = staticmethod(likelihood_change)
+    _policy = LIKELIHOOD
+    weights_: Array
 
-    def _log_joint(self, Z: Array, state: State) -> Array:
+    def _log_joint(self, Z: Array, state: S) -> Array:
         """log(pi_k p_k(z)) (rows, K) of rows in the coordinates of the frame."""
         raise NotImplementedError
 
@@ -47,20 +69,30 @@ class MixtureClusterer(AlternatingClusterer):
         """Number of free parameters."""
         raise NotImplementedError
 
-    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        """Starting memberships (n, K) for the values of ``init`` that are the method's own."""
+    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
+        """Starting memberships (n, K) for the values of ``init`` that are the method's own; starts count from 0."""
         raise NotImplementedError
 
-    def _starting_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+    def _from_memberships(self, blocks: Blocks, memberships: Array) -> S:
+        """The state that suits given memberships (n, K) of rows in memory."""
+        raise NotImplementedError
+
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[S]:
+        for start in range(self._n_starts()):
+            local = blocks.local(rng)
+            yield self._from_memberships(local, self._starting_memberships(local, rng, start))
+
+    def _starting_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         """Starting memberships (n, K) of rows in memory."""
         if not isinstance(self.init, str):
             return given_memberships(self.init, blocks, self.n_clusters)
         if self.init == "random":
-            memberships = rng.uniform(size=(blocks.n, self.n_clusters))
-            return memberships / memberships.sum(axis=1, keepdims=True)
-        return self._seeded_memberships(blocks, rng)
+            memberships: Array = rng.uniform(size=(blocks.n, self.n_clusters))
+            memberships /= memberships.sum(axis=1, keepdims=True)
+            return memberships
+        return self._seeded_memberships(blocks, rng, start)
 
-    def _n_distinct(self, state: State) -> int:
+    def _n_distinct(self, state: S) -> int:
         """Components that differ from all others, where the method looks."""
         return int(self.n_clusters)
 
@@ -68,7 +100,7 @@ class MixtureClusterer(AlternatingClusterer):
         """What to try where the components tell no row from another."""
         return "use fewer clusters or another init"
 
-    def _posteriors(self, block: Block, state: State) -> tuple[NDArray[Any], Array]:
+    def _posteriors(self, block: Block, state: S) -> tuple[NDArray[Any], Array]:
         """Posterior probabilities (n, K) in the type of the rows, and the log likelihood of each row."""
         U, rows = np.empty((block.n, self.n_clusters), dtype=block.X.dtype), np.empty(block.n)
         for lo, Z, _ in block.pieces():
@@ -76,19 +108,13 @@ class MixtureClusterer(AlternatingClusterer):
             U[here], rows[here] = posteriors(self._log_joint(Z, state))
         return U, rows
 
-    def _memberships(self, block: Block, state: State) -> NDArray[Any]:
+    def _memberships(self, block: Block, state: S) -> NDArray[Any]:
         return self._posteriors(block, state)[0]
 
-    def _log_likelihoods(self, block: Block, state: State) -> Array:
+    def _log_likelihoods(self, block: Block, state: S) -> Array:
         return self._posteriors(block, state)[1]
 
-    def _objective(self, statistics: Any, blocks: Blocks) -> float:
-        return float(statistics.objective / blocks.total_weight)
-
-    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        return float(objective + log_units(frame).sum())
-
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[S], blocks: Blocks) -> list[str]:
         complaints, K, name = super()._complaints(run, blocks), self.n_clusters, type(self).__name__
         empty = int(np.sum(run.state.weights * blocks.n < 1e-8))
         if empty:
@@ -118,8 +144,8 @@ class MixtureClusterer(AlternatingClusterer):
         log_likelihood : ndarray of shape (n_samples,)
         """
         blocks = self._new_blocks(X)
-        rows = blocks.map_rows(self._without_rows()._log_likelihoods, self._state)
-        return rows + self._objective_in_input_units(0.0, blocks.frame)
+        likelihoods: Array = self._map_rows("_log_likelihoods", blocks) + log_units(blocks.frame).sum()
+        return likelihoods
 
     @as_fitted
     def bic(self, X: Any, *, sample_weight: Any = None) -> float:

@@ -20,9 +20,10 @@ independent Gaussian and beta distributed data. BMC Bioinformatics 10, 165.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +34,19 @@ from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
+from ..engine.loop import Policy
 from ..inputs.features import validate_weights
 from ..inputs.views import BetaView, Views, beta_columns, check_unit_interval, validate_views
 from ..kernels import GaussStatistics, gauss_statistics
 from ..kernels.reference import log_densities, posteriors
-from .base import EDGE, EMPTY_SHARE, component_means, count_distinct, smoothed_kmeans
+from .base import EDGE, EMPTY_SHARE, LIKELIHOOD, component_means, count_distinct, smoothed_kmeans
 from .dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood
 from .gaussian import Components, GaussianClusterer
+
+if TYPE_CHECKING:
+    from typing import Self
+
+_BY_MOMENTS = replace(LIKELIHOOD, monotone=False, keeps="best")  # moments do not maximise the likelihood
 
 _LEAST_CONCENTRATION = 0.1  # a + b by moments, where the variance is that of entries at 0 and 1
 
@@ -82,7 +89,7 @@ class JointStatistics(NamedTuple):
         return JointStatistics(self.gaussian.merge(other.gaussian), self.beta + other.beta)
 
 
-class BGMM(GaussianClusterer):
+class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
     """Beta-Gaussian mixture: clusters of samples that are described by measurements and by proportions.
 
     Parameters
@@ -210,46 +217,45 @@ class BGMM(GaussianClusterer):
         self.verbose = verbose
 
     @property
-    def _monotone(self) -> bool:
-        return self.beta_update == "ml"
+    def _policy(self) -> Policy:  # type: ignore[override]
+        return LIKELIHOOD if self.beta_update == "ml" else _BY_MOMENTS
 
     # The two views, side by side --------------------------------------------------------------------------------------
 
-    def _validated(self, X: Views, *, reset: bool) -> Any:
-        if reset:
+    def _blocks(self, X: Views, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+        if frame is None and X.X_beta is not None and self.beta_features is not None:
+            raise ValueError("beta_features must be None where X_beta is given: the beta view is one or the other.")
+        if frame is None:
             self._beta_view = None if X.X_beta is None else BetaView()
-            if X.X_beta is not None and self.beta_features is not None:
-                raise ValueError("beta_features must be None where X_beta is given: the beta view is one or the other.")
-        joined = validate_views(self, X, self._beta_view, reset=reset)
-        if reset:
-            self._is_beta = np.zeros(joined.shape[1], dtype=bool)
-            if self._beta_view is not None:
-                self._is_beta[self.n_features_in_ :] = True
-            elif self.beta_features is not None:
-                self._is_beta = beta_columns(self.beta_features, self.n_features_in_)
-            if self._is_beta.all():
-                raise ValueError(
-                    f"beta_features must leave a Gaussian feature. Got all {len(self._is_beta)} columns of X; MBMM "
-                    "has beta features only."
-                )
-        return joined
-
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        blocks = make_blocks(X, weight) if not self._is_beta.any() else self._joint_blocks(X, weight)
+        joined = validate_views(self, X, self._beta_view, reset=frame is None)
+        weight = validate_weights(sample_weight, joined)
+        if frame is None:
+            self._is_beta = self._beta_columns(joined.shape[1])
+            frame = self._joint_frame(joined, weight) if self._is_beta.any() else None
+        blocks = make_blocks(joined, weight, frame)
         self._check_beta_entries(blocks)
         return blocks
 
-    def _joint_blocks(self, X: Any, weight: Array | None) -> Blocks:
+    def _beta_columns(self, n_columns: int) -> NDArray[np.bool_]:
+        """Which columns of both views are beta features."""
+        is_beta = np.zeros(n_columns, dtype=bool)
+        if self._beta_view is not None:
+            is_beta[self.n_features_in_ :] = True
+        elif self.beta_features is not None:
+            is_beta = beta_columns(self.beta_features, self.n_features_in_)
+        if is_beta.all():
+            raise ValueError(
+                f"beta_features must leave a Gaussian feature. Got all {n_columns} columns of X; MBMM has beta "
+                "features only."
+            )
+        return is_beta
+
+    def _joint_frame(self, X: Any, weight: Array | None) -> Frame:
         """Gaussian features in a frame of their own, beta features as they are."""
         gaussian = make_blocks(X[:, ~self._is_beta], weight).frame
         shift, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
         shift[~self._is_beta], scale[~self._is_beta] = gaussian.shift, gaussian.scale
-        return make_blocks(X, weight, Frame(shift, scale))
-
-    def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
-        blocks = super()._new_blocks(X, sample_weight)
-        self._check_beta_entries(blocks)
-        return blocks
+        return Frame(shift, scale)
 
     def _check_beta_entries(self, blocks: Blocks) -> None:
         if self._is_beta.any():
@@ -263,22 +269,19 @@ class BGMM(GaussianClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> JointComponents:
-        local = blocks.local(rng)
-        memberships = self._starting_memberships(local, rng)
-
+    def _from_memberships(self, blocks: Blocks, memberships: Array) -> JointComponents:
         def moments(means: Array) -> JointStatistics:
-            parts = zip(local.blocks, local.split(memberships), strict=True)
+            parts = zip(blocks.blocks, blocks.split(memberships), strict=True)
             return reduce(JointStatistics.merge, (self._given_statistics(block, U, means) for block, U in parts))
 
         d = int(np.sum(~self._is_beta))
         about_zero = moments(np.zeros((self.n_clusters, d))).gaussian
-        means = about_zero.first / self._sizes(about_zero, local)[:, None]
+        means = about_zero.first / self._sizes(about_zero, blocks)[:, None]
         statistics = moments(means)
-        gaussian = self._maximise(means, statistics.gaussian, local, self._unit(local))
+        gaussian = self._maximise(means, statistics.gaussian, blocks, self._unit(blocks))
         return self._joint(gaussian, self._shapes(component_means(statistics.beta, statistics.gaussian.weight)))
 
-    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         block = blocks.joined()
         features = block.X
         if self._is_beta.any():
@@ -333,7 +336,8 @@ class BGMM(GaussianClusterer):
         spread = mean * (1 - mean)
         variance = np.maximum(means[..., 1] - mean * mean, spread / MOST)
         concentration = np.maximum(spread / variance - 1, _LEAST_CONCENTRATION)
-        return np.clip(concentration[..., None] * np.stack([mean, 1 - mean], axis=-1), LEAST, MOST)
+        shapes: Array = np.clip(concentration[..., None] * np.stack([mean, 1 - mean], axis=-1), LEAST, MOST)
+        return shapes
 
     def _log_joint(self, Z: Array, state: JointComponents) -> Array:
         return self._log_joint_of(self._split(Z), state)
@@ -341,7 +345,8 @@ class BGMM(GaussianClusterer):
     def _log_joint_of(self, rows: Rows, state: JointComponents) -> Array:
         a, b = np.moveaxis(state.shapes, -1, 0)
         gaussian = log_densities(rows.x, *state.densities, self._full)
-        return gaussian + rows.log_y @ (a - 1).T + rows.log_rest @ (b - 1).T
+        joint: Array = gaussian + rows.log_y @ (a - 1).T + rows.log_rest @ (b - 1).T
+        return joint
 
     def _unit(self, blocks: Blocks) -> float:
         """What the frame multiplies the Gaussian features with."""
@@ -371,7 +376,7 @@ class BGMM(GaussianClusterer):
 
     # The protocol, with a second view ---------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, X_beta: Any = None, sample_weight: Any = None) -> BGMM:
+    def fit(self, X: Any, y: Any = None, *, X_beta: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -389,10 +394,7 @@ class BGMM(GaussianClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        X = self._validated(Views(X, X_beta), reset=True)
-        self._fit(X, validate_weights(sample_weight, X))
-        return self
+        return self._fit(Views(X, X_beta), sample_weight)
 
     def fit_transform(self, X: Any, y: Any = None, *, X_beta: Any = None, sample_weight: Any = None) -> NDArray[Any]:
         """Fit, and return the memberships as features.

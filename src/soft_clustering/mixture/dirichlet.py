@@ -105,4 +105,5 @@ def _value(a: Array, s: Array) -> tuple[Array, Array]:
 
 def _bounded(a: Array) -> Array:
     """Shapes within the bounds. Too large ones shrink all together, which keeps their mean."""
-    return np.maximum(a * np.minimum(1, MOST / a.max(axis=1, keepdims=True)), LEAST)
+    bounded: Array = np.maximum(a * np.minimum(1, MOST / a.max(axis=1, keepdims=True)), LEAST)
+    return bounded

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._types import Array
+from ..engine.alternating import T
 from ..engine.blocks import Blocks
 from ..kernels import GaussStatistics, inverse_cholesky
-from .base import MixtureClusterer
+from .base import MixtureClusterer, S
 
 _TINY = 10 * np.finfo(np.float64).eps
 
@@ -21,10 +22,36 @@ class Components(NamedTuple):
     means: Array  # (K, d)
     covariances: Array | None  # full (K, d, d), tied (d, d), diag (K, d), spherical (K,); None at an accelerated point
     factors: Array  # inverse Cholesky factors (lower), in the same shapes
+    full: bool  # whether the factors are matrices
+
+    @property
+    def scales(self) -> Array:
+        """The diagonals of the factors."""
+        return np.diagonal(self.factors, axis1=-2, axis2=-1) if self.full else self.factors
+
+    def to_vector(self) -> Array:
+        """Logarithms of weights and scales, the means, and what the factors have below their diagonals."""
+        rest = np.tril(self.factors, -1) if self.full else np.zeros(0)
+        return np.concatenate([np.log(self.weights), self.means.ravel(), np.log(self.scales).ravel(), rest.ravel()])
+
+    def from_vector(self, vector: Array) -> Components:
+        """Components like these, from a vector."""
+        parts = np.split(vector, np.cumsum([self.weights.size, self.means.size, self.scales.size]))
+        weights = np.exp(parts[0] - parts[0].max())
+        # A proposal may lie anywhere: keep it where the exponential is finite.
+        factors = scales = np.exp(np.clip(parts[2], -300, 300)).reshape(self.scales.shape)
+        if self.full:
+            factors = parts[3].reshape(self.factors.shape).copy()
+            diagonal = np.arange(self.means.shape[1])
+            factors[..., diagonal, diagonal] = scales
+        return Components(weights / weights.sum(), parts[1].reshape(self.means.shape), None, factors, self.full)
 
 
-class GaussianClusterer(MixtureClusterer):
+class GaussianClusterer(MixtureClusterer[S, T]):
     """Base of the mixtures with the parameters ``covariance_type`` and ``reg_covar``."""
+
+    covariance_type: str
+    reg_covar: float
 
     _n_beyond = 0  # features that the coordinates leave out: there every covariance is reg_covar, as in the last one
 
@@ -39,9 +66,6 @@ class GaussianClusterer(MixtureClusterer):
             return super()._remedy(blocks)
         return f"reg_covar={self.reg_covar:g} exceeds the mean variance of the features, {variance:.2g}: scale X"
 
-    def _diagonals(self, factors: Array) -> Array:
-        return np.diagonal(factors, axis1=-2, axis2=-1) if self._full else factors
-
     def _densities(self, state: Components) -> tuple[Array, Array, Array]:
         """Means, factors (K, d, d) or (K, d), and log(pi_k) + log |factor_k| - d/2 log(2 pi) in all features."""
         K, d = state.means.shape
@@ -50,7 +74,7 @@ class GaussianClusterer(MixtureClusterer):
             factors = np.broadcast_to(factors, (K, d, d))
         elif self.covariance_type == "spherical":
             factors = np.broadcast_to(factors[:, None], (K, d))
-        logarithms = np.log(self._diagonals(factors))
+        logarithms = np.log(np.diagonal(factors, axis1=-2, axis2=-1) if self._full else factors)
         volumes = logarithms.sum(axis=1) + self._n_beyond * logarithms[:, -1]
         with np.errstate(divide="ignore"):  # a weight of 0 given in weights_init
             constants = np.log(state.weights) + volumes - 0.5 * (d + self._n_beyond) * np.log(2 * np.pi)
@@ -58,7 +82,8 @@ class GaussianClusterer(MixtureClusterer):
 
     def _sizes(self, statistics: GaussStatistics, blocks: Blocks) -> Array:
         """N_k, never quite 0: an empty component keeps finite parameters, as in scikit-learn."""
-        return statistics.weight + _TINY * blocks.total_weight / blocks.n
+        sizes: Array = statistics.weight + _TINY * blocks.total_weight / blocks.n
+        return sizes
 
     def _maximise(self, origin: Array, statistics: GaussStatistics, blocks: Blocks, unit: Any) -> Components:
         """The M-step, from moments about ``origin`` in coordinates that are ``unit`` times those of the input."""
@@ -74,7 +99,8 @@ class GaussianClusterer(MixtureClusterer):
             covariances = np.maximum(statistics.second / N[:, None] - shift * shift, 0) + ridge
             if self.covariance_type == "spherical":
                 covariances = covariances.mean(axis=1)
-        return Components(N / N.sum(), origin + shift, covariances, self._factors_of_covariances(covariances))
+        factors = self._factors_of_covariances(covariances)
+        return Components(N / N.sum(), origin + shift, covariances, factors, self._full)
 
     def _factors_of_covariances(self, covariances: Array) -> Array:
         if self.covariance_type == "full":
@@ -95,6 +121,6 @@ class GaussianClusterer(MixtureClusterer):
 
     def _n_gaussian_parameters(self, d: int) -> int:
         """Free parameters of K means and covariances of d features."""
-        K = self.n_clusters
+        K = int(self.n_clusters)
         covariance = {"full": K * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": K * d, "spherical": K}
         return K * d + covariance[self.covariance_type]

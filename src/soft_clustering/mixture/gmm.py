@@ -17,6 +17,7 @@ of the Royal Statistical Society B 39(1), 1-38.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from numbers import Real
 from typing import Any, ClassVar
@@ -30,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
-from ..engine.blocks import Block, Blocks, Subspace, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, Subspace
 from ..engine.covariance import to_input_units
 from ..engine.initialisation import input_rows
 from ..inputs.features import validate_matrix
@@ -38,7 +39,7 @@ from ..kernels import GaussStatistics, gauss_memberships, gauss_statistics
 from .gaussian import Components, GaussianClusterer
 
 
-class GMM(GaussianClusterer):
+class GMM(GaussianClusterer[Components, GaussStatistics]):
     """Gaussian mixture: elliptic clusters with their own weights and covariances.
 
     The same updates and the same stopping as scikit-learn's ``GaussianMixture``, whose memberships it reproduces to
@@ -169,16 +170,19 @@ class GMM(GaussianClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        blocks = make_blocks(X, weight)
-        if not self._full or self.reg_covar == 0 or self.precisions_init is not None:
-            return blocks
-        return blocks.in_subspace()
+    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+        blocks = super()._blocks(X, sample_weight, frame)
+        given = frame is not None or self.precisions_init is not None
+        return blocks if given or not self._full or self.reg_covar == 0 else blocks.in_subspace()
 
     def _resolve(self, blocks: Blocks) -> None:
         self._n_beyond = blocks.n_features - blocks.d
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Components:
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Components]:
+        for start in range(self._n_starts()):
+            yield self._start(blocks, rng, start)
+
+    def _start(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Components:
         K, d, frame = self.n_clusters, blocks.n_features, blocks.frame
         weights = means = factors = None
         if self.weights_init is not None:
@@ -192,18 +196,20 @@ class GMM(GaussianClusterer):
             precisions = validate_matrix("precisions_init", self.precisions_init, shape)
             factors = self._factors_of_precisions(precisions) / frame.scale
         if weights is not None and means is not None and factors is not None:
-            return Components(weights, means, None, factors)
+            return Components(weights, means, None, factors, self._full)
         local = blocks.local(rng)
-        start = self._from_memberships(local, self._starting_memberships(local, rng))
+        drawn = self._from_memberships(local, self._starting_memberships(local, rng, start))
         return Components(
-            start.weights if weights is None else weights,
-            start.means if means is None else means,
+            drawn.weights if weights is None else weights,
+            drawn.means if means is None else means,
             None,
-            start.factors if factors is None else factors,
+            drawn.factors if factors is None else factors,
+            self._full,
         )
 
     def _statistics(self, block: Block, state: Components) -> GaussStatistics:
-        return gauss_statistics(block, *self._densities(state), full=self._full)
+        statistics: GaussStatistics = gauss_statistics(block, *self._densities(state), full=self._full)
+        return statistics
 
     def _update(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> Components:
         return self._maximise(state.means, statistics, blocks, blocks.frame.unit)
@@ -214,23 +220,6 @@ class GMM(GaussianClusterer):
     def _store(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> None:
         self.weights_ = state.weights
         self.centers_ = blocks.frame.to_input(state.means).astype(blocks.dtype)
-
-    def _to_vector(self, state: Components) -> Array:
-        scales = np.log(self._diagonals(state.factors))
-        rest = np.tril(state.factors, -1) if self._full else np.zeros(0)
-        return np.concatenate([np.log(state.weights), state.means.ravel(), scales.ravel(), rest.ravel()])
-
-    def _from_vector(self, vector: Array, like: Components) -> Components:
-        scales = self._diagonals(like.factors)
-        parts = np.split(vector, np.cumsum([like.weights.size, like.means.size, scales.size]))
-        weights = np.exp(parts[0] - parts[0].max())
-        # A proposal may lie anywhere: keep it where the exponential is finite.
-        diagonals = np.exp(np.clip(parts[2], -300, 300)).reshape(scales.shape)
-        factors = diagonals
-        if self._full:
-            factors = parts[3].reshape(like.factors.shape).copy()
-            factors[..., np.arange(scales.shape[-1]), np.arange(scales.shape[-1])] = diagonals
-        return Components(weights / weights.sum(), parts[1].reshape(like.means.shape), None, factors)
 
     # Its steps ------------------------------------------------------------------------------------------------------
 
@@ -254,13 +243,14 @@ class GMM(GaussianClusterer):
         def moments(means: Array, full: bool) -> GaussStatistics:
             parts = zip(blocks.blocks, blocks.split(memberships), strict=True)
             each = (gauss_statistics(block, means, None, None, full=full, memberships=part) for block, part in parts)
-            return reduce(GaussStatistics.merge, each)
+            merged: GaussStatistics = reduce(GaussStatistics.merge, each)
+            return merged
 
         about_zero = moments(np.zeros((self.n_clusters, blocks.d)), False)
         means = about_zero.first / self._sizes(about_zero, blocks)[:, None]
         return self._maximise(means, moments(means, self._full), blocks, blocks.frame.unit)
 
-    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
+    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         n, K = blocks.n, self.n_clusters
         memberships = np.zeros((n, K))
         X, weight = input_rows(blocks), blocks.blocks[0].weight
@@ -287,12 +277,14 @@ class GMM(GaussianClusterer):
         """Covariances: full (K, d, d), tied (d, d), diag (K, d), spherical (K,). Formed when asked for."""
         check_is_fitted(self, "_state")
         covariances, frame = self._state.covariances, self._frame
+        assert covariances is not None
         if self.covariance_type == "tied":
             return to_input_units(covariances[None], frame)[0]
         if self.covariance_type == "full":
             return to_input_units(covariances, frame)
         with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
-            return covariances / frame.scale / frame.scale
+            scaled: Array = covariances / frame.scale / frame.scale
+            return scaled
 
     @property
     @as_fitted

@@ -20,6 +20,7 @@ PAKDD; arXiv:2401.16708.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
@@ -29,12 +30,14 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
-from ..engine.alternating import PARAMETERS, likelihood_change
-from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
+from ..engine.alternating import PARAMETERS
+from ..engine.blocks import Block, Blocks, Frame, extent, fit_frame, make_blocks
+from ..engine.loop import Scale, likelihood_change
 from ..kernels.reference import posteriors
 from .base import (
     EDGE,
     EMPTY_SHARE,
+    LIKELIHOOD,
     MixtureClusterer,
     component_means,
     count_distinct,
@@ -80,12 +83,12 @@ class Statistics(NamedTuple):
         )
 
 
-def _change(old: Components, new: Components, history: list[float], blocks: Blocks) -> float:
+def fresh_change(old: Components, new: Components, history: list[float], scale: Scale) -> float:
     """Change of the mean log likelihood; one that was measured before a component was seeded anew says nothing."""
-    return np.inf if (old.fresh != new.fresh).any() else likelihood_change(old, new, history, blocks)
+    return np.inf if (old.fresh != new.fresh).any() else likelihood_change(old, new, history, scale)
 
 
-class MBMM(MixtureClusterer):
+class MBMM(MixtureClusterer[Components, Statistics]):
     """Multivariate beta mixture: clusters of flexible shape inside the unit cube.
 
     A component may lean on a face of the cube or stretch along its diagonal. All features of a component share one of
@@ -177,7 +180,8 @@ class MBMM(MixtureClusterer):
     """
 
     _mirror_symmetric = False  # the model tells x from 1 - x
-    _residual = staticmethod(_change)
+    _policy = replace(LIKELIHOOD, residual=fresh_change)
+    shapes_: Array
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "scaling": [StrOptions({"auto"}), None],
         "margin": [Interval(Real, 0, 0.5, closed="left")],
@@ -209,21 +213,17 @@ class MBMM(MixtureClusterer):
 
     # The coordinates: z = x - 1/2 for x in the unit cube --------------------------------------------------------------
 
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        blocks = make_blocks(X, weight)
+    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+        blocks = super()._blocks(X, sample_weight, frame)
         self._check_open_interval(blocks)
+        if frame is not None:
+            return blocks
         low, high = blocks.reduce(extent)
         if low.min() >= 0 and high.max() <= 1:
             variance = float(blocks.mean_variance / blocks.frame.scale / blocks.frame.scale)
             return blocks.in_frame(Frame(np.full(blocks.d, 0.5), 1.0), variance)
-        blocks = make_blocks(X, weight, scaling="minmax")
-        half = 0.5 - self.margin
+        blocks, half = blocks.in_frame(*fit_frame(blocks, "minmax")), 0.5 - self.margin
         return blocks.in_frame(Frame(blocks.frame.shift, half * blocks.frame.scale), blocks.mean_variance * half * half)
-
-    def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
-        blocks = super()._new_blocks(X, sample_weight)
-        self._check_open_interval(blocks)
-        return blocks
 
     def _check_open_interval(self, blocks: Blocks) -> None:
         if self.scaling is None:
@@ -236,20 +236,15 @@ class MBMM(MixtureClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _resolve(self, blocks: Blocks) -> None:
-        self._n_started = 0
-
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Components:
-        local = blocks.local(rng)
-        parts = zip(local.blocks, local.split(self._starting_memberships(local, rng)), strict=True)
+    def _from_memberships(self, blocks: Blocks, memberships: Array) -> Components:
+        parts = zip(blocks.blocks, blocks.split(memberships), strict=True)
         statistics = reduce(Statistics.merge, (_given_statistics(block, part) for block, part in parts))
         shapes = maximum_likelihood(component_means(statistics.logs, statistics.weight))
         fresh = np.ones(self.n_clusters, dtype=bool)
         return _components(statistics.weight / statistics.weight.sum(), shapes, fresh)
 
-    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        self._n_started += 1
-        if self._n_started % 2 == 0:
+    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
+        if start % 2:  # every second one looks at the log odds of the features
             block = blocks.joined()
             odds = np.concatenate([np.log(_odds(_in_cube(Z))) for _, Z, _ in block.pieces()])
             blocks = make_blocks(odds, block.weight)

@@ -116,9 +116,11 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         return model
 
     def _forget(self, *names: str) -> None:
-        """Drop these fitted attributes, by default all that an earlier fit left."""
-        fitted = {name for name in vars(self) if name.endswith("_") and not name.startswith("__")}
-        for name in names or {*fitted, "_state", "_fitted_parameters"}:
+        """Drop these attributes, by default all that an earlier fit left."""
+        # What scikit-learn keeps on an estimator (set_output, metadata routing) is not of a fit.
+        others = ("__", "_sklearn", "_metadata")
+        fitted = [name for name in vars(self) if name.endswith("_") or name.startswith("_")]
+        for name in names or [name for name in fitted if not name.startswith(others)]:
             self.__dict__.pop(name, None)
 
     def _set_memberships(self, memberships: NDArray[Any]) -> None:

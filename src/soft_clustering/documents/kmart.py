@@ -16,26 +16,76 @@ G. A. Carpenter, S. Grossberg, D. B. Rosen (1991). Fuzzy ART. Neural Networks 4,
 
 from __future__ import annotations
 
-import warnings
+from copy import deepcopy
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import MembershipKind, as_fitted, continues_fit
+from ..engine.fitting import Fit, not_converged, say
+from ..engine.loop import Policy, Run, Scale, iterate
 from ..inputs.documents import count_vectorizer
 from .corpus import DocumentClusterer, require_words
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _ROUNDING = 1e-9  # of the vigilance: sums in another order may come out smaller
 _SMALL = 1e-100  # of a factor, which is then multiplied out
 _PIECE = 1 << 20  # pairs of an entry and a category looked at together
+
+
+class Categories:
+    """The prototypes while documents come: P_j is column j times a factor, which takes the words a document lacks."""
+
+    def __init__(self, prototypes: NDArray[Any]) -> None:
+        self.n = len(prototypes)
+        self._columns: Array = prototypes.T.astype(np.float64)  # (words, room for categories)
+        self._factors = np.ones(self.n)
+
+    def prototypes(self) -> Array:
+        """All prototypes, (K, V)."""
+        return np.ascontiguousarray((self._columns[:, : self.n] * self._factors[: self.n]).T)
+
+    def learn(self, words: NDArray[Any], x: Array, vigilance: float, rate: float) -> bool:
+        """Show a document to the categories; whether any takes it."""
+        P = self._columns[words, : self.n] * self._factors[: self.n]
+        common = np.minimum(P, x[:, None])
+        (passing,) = np.nonzero(common.sum(axis=0) >= vigilance * (1 - _ROUNDING) * x.sum())
+        if not len(passing):
+            return False
+        self._factors[passing] *= 1 - rate
+        small = passing[self._factors[passing] < _SMALL]
+        self._columns[:, small] *= self._factors[small]
+        self._factors[small] = 1
+        moved = rate * common[:, passing] + (1 - rate) * P[:, passing]
+        self._columns[words[:, None], passing] = moved / self._factors[passing]
+        return True
+
+    def found(self, words: NDArray[Any], x: Array) -> None:
+        """A new category with a document as its prototype."""
+        if self.n == len(self._factors):
+            room = max(16, self.n)
+            self._columns = np.hstack([self._columns, np.zeros((len(self._columns), room))])
+            self._factors = np.append(self._factors, np.ones(room))
+        self._columns[words, self.n] = x
+        self.n += 1
+
+
+def prototype_change(old: Categories, new: Categories, history: list[float], scale: Scale) -> float:
+    """The largest change of a prototype, relative to the largest entry; infinite if there are new categories."""
+    if old.n != new.n:
+        return np.inf
+    before, after = old.prototypes(), new.prototypes()
+    return float(np.abs(after - before).max() / before.max())
 
 
 class KMART(DocumentClusterer):
@@ -122,6 +172,12 @@ class KMART(DocumentClusterer):
     """
 
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
+    _policy = Policy(residual=prototype_change, place=None)
+    centers_: NDArray[Any]
+    n_clusters_: int
+    threshold_: float
+    n_iter_: int
+    converged_: bool
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "vigilance": [Interval(Real, 0, 1, closed="right")],
         "learning_rate": [Interval(Real, 0, 1, closed="right")],
@@ -166,7 +222,7 @@ class KMART(DocumentClusterer):
     def _default_vectorizer(self, n_documents: int) -> Any:
         return count_vectorizer(n_documents)
 
-    def fit(self, X: Any, y: Any = None) -> KMART:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the categories.
 
         Parameters
@@ -178,31 +234,29 @@ class KMART(DocumentClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        X = self._documents(X, reset=True)
-        self._forget("centers_", "n_clusters_", "memberships_", "labels_")  # a failed fit is no fit
-        require_words(X)
-        rng = check_random_state(self.random_state)
-        categories = Categories(np.zeros((0, X.shape[1])))
-        self.n_iter_, self.converged_ = 0, False
-        try:
-            self._learn(categories, X, rng)
-        except KeyboardInterrupt:
-            if categories.n:
-                self._finish(categories, X)
-            raise
-        self._finish(categories, X)
-        if not self.converged_ and self.max_iter > 1:
-            warnings.warn(
-                f"KMART did not converge in max_iter={self.max_iter} passes (tol={self.tol:.2g}). Increase max_iter or "
-                "tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        with Fit[Categories](self) as fit:
+            X = self._documents(X, reset=True)
+            require_words(X)
+            rng = check_random_state(self.random_state)
+
+            def step(categories: Categories) -> tuple[Categories, None]:
+                categories = deepcopy(categories)
+                self._pass(categories, X, rng)
+                say(self, f"pass over the documents: {categories.n} categories")
+                return categories, None
+
+            def store(run: Run[Categories]) -> list[str]:
+                self._store(run.state, X.dtype)
+                self._set_memberships(self._memberships(X))
+                return not_converged(self, run)
+
+            fit.stores(store)
+            loop = partial(iterate, step=step, policy=self._policy, max_iter=self.max_iter, tol=self.tol)
+            fit.run_starts([Categories(np.zeros((0, X.shape[1])))], loop)
         return self
 
     @continues_fit
-    def partial_fit(self, X: Any, y: Any = None) -> KMART:
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Show more documents to the categories, once.
 
         The first call, unless the model is fitted, starts without categories; with texts it settles the words. There
@@ -249,18 +303,6 @@ class KMART(DocumentClusterer):
     def _word_weights(self) -> NDArray[Any]:
         return self.centers_
 
-    def _learn(self, categories: Categories, X: Any, rng: np.random.RandomState) -> None:
-        """Passes until nothing changes."""
-        while self.n_iter_ < self.max_iter and not self.converged_:
-            before = categories.prototypes()
-            self._pass(categories, X, rng)
-            self.n_iter_ += 1
-            if len(before) == categories.n:
-                after = categories.prototypes()
-                self.converged_ = bool(np.abs(after - before).max() <= self.tol * before.max())
-            if self.verbose:
-                print(f"KMART pass {self.n_iter_}: {categories.n} categories")
-
     def _pass(self, categories: Categories, X: Any, rng: np.random.RandomState) -> None:
         """Show every document once; an empty one is none."""
         most = np.inf if self.max_clusters is None else self.max_clusters
@@ -271,10 +313,6 @@ class KMART(DocumentClusterer):
             if not taken and categories.n < most:
                 categories.found(words, x)
 
-    def _finish(self, categories: Categories, X: Any) -> None:
-        self._store(categories, X.dtype)
-        self._set_memberships(self._memberships(X))
-
     def _store(self, categories: Categories, dtype: Any) -> None:
         self.centers_ = categories.prototypes().astype(dtype)
         self.n_clusters_ = categories.n
@@ -284,43 +322,6 @@ class KMART(DocumentClusterer):
         U = matches(X, self.centers_)
         U[self.vigilance * (1 - _ROUNDING) > U] = 0
         return U.astype(X.dtype)
-
-
-class Categories:
-    """The prototypes while documents come: P_j is column j times a factor, which takes the words a document lacks."""
-
-    def __init__(self, prototypes: NDArray[Any]) -> None:
-        self.n = len(prototypes)
-        self._columns: Array = prototypes.T.astype(np.float64)  # (words, room for categories)
-        self._factors = np.ones(self.n)
-
-    def prototypes(self) -> Array:
-        """All prototypes, (K, V)."""
-        return np.ascontiguousarray((self._columns[:, : self.n] * self._factors[: self.n]).T)
-
-    def learn(self, words: NDArray[Any], x: Array, vigilance: float, rate: float) -> bool:
-        """Show a document to the categories; whether any takes it."""
-        P = self._columns[words, : self.n] * self._factors[: self.n]
-        common = np.minimum(P, x[:, None])
-        (passing,) = np.nonzero(common.sum(axis=0) >= vigilance * (1 - _ROUNDING) * x.sum())
-        if not len(passing):
-            return False
-        self._factors[passing] *= 1 - rate
-        small = passing[self._factors[passing] < _SMALL]
-        self._columns[:, small] *= self._factors[small]
-        self._factors[small] = 1
-        moved = rate * common[:, passing] + (1 - rate) * P[:, passing]
-        self._columns[words[:, None], passing] = moved / self._factors[passing]
-        return True
-
-    def found(self, words: NDArray[Any], x: Array) -> None:
-        """A new category with a document as its prototype."""
-        if self.n == len(self._factors):
-            room = max(16, self.n)
-            self._columns = np.hstack([self._columns, np.zeros((len(self._columns), room))])
-            self._factors = np.append(self._factors, np.ones(room))
-        self._columns[words, self.n] = x
-        self.n += 1
 
 
 def matches(X: Any, prototypes: NDArray[Any]) -> Array:

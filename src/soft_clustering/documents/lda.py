@@ -20,8 +20,11 @@ M. D. Hoffman, D. M. Blei, F. Bach (2010). Online learning for latent Dirichlet 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +34,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
 from ..base import continues_fit
-from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
+from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks
-from ..inputs.features import validate_matrix, validate_weights
+from ..engine.fitting import Fit
+from ..engine.loop import iterate
+from ..inputs.features import validate_matrix
 from ..kernels.topics import TopicStatistics, lda_memberships, lda_statistics
 from .corpus import groups, has_distinct, with_text
-from .topics import TopicModel, weighted_rows
+from .topics import TOPICS, TopicModel, weighted_rows
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _OWN = 0.9  # of the words of a group that start in its topic; the others are in all
 _NEWTON_STEPS = 50
@@ -49,7 +57,8 @@ class Topics(NamedTuple):
     words: Array  # (V, K), exp E[log beta]
     prior: Array  # (K,), alpha
     bound: float  # the topics' part of the bound
-    draws: np.random.RandomState | None  # where the documents start at random
+    draws: np.random.RandomState | None  # of the documents, if they start at random
+    n_batches: int  # seen so far, counted from 1
 
 
 class Expected(NamedTuple):
@@ -68,15 +77,20 @@ class Expected(NamedTuple):
         return self.documents.objective + self.topics
 
 
+def without_draws(state: Topics) -> Topics:
+    """The state in which documents start as in prediction."""
+    return state._replace(draws=None)
+
+
 def make_topics(
-    components: Array, prior: Array, topic_word_prior: float, draws: np.random.RandomState | None
+    components: Array, prior: Array, topic_word_prior: float, draws: np.random.RandomState | None, n_batches: int
 ) -> Topics:
     """The state of some topics."""
     eta, total = topic_word_prior, components.sum(axis=1)
     logs = psi(components) - psi(total)[:, None]
     bound = ((eta - components) * logs + gammaln(components) - gammaln(eta)).sum()
     bound += (gammaln(eta * components.shape[1]) - gammaln(total)).sum()
-    return Topics(components, np.ascontiguousarray(np.exp(logs).T), prior, float(bound), draws)
+    return Topics(components, np.ascontiguousarray(np.exp(logs).T), prior, float(bound), draws, n_batches)
 
 
 def fit_prior(alpha: Array, logs: Array) -> Array:
@@ -108,7 +122,7 @@ def fit_prior(alpha: Array, logs: Array) -> Array:
     return alpha
 
 
-class LDA(TopicModel):
+class LDA(TopicModel[Topics, Expected]):
     """Latent Dirichlet allocation: documents as mixtures of topics.
 
     Every document has shares of all topics, every topic is a distribution over the words. Variational Bayes, over all
@@ -217,9 +231,8 @@ class LDA(TopicModel):
     np.float64(0.8)
     """
 
-    _objective_sense: ClassVar[Literal["min", "max"]] = "max"
-    _accepts_sparse: ClassVar[bool] = True
-    _residual = staticmethod(objective_change)
+    # The documents of a pass start anew, and may settle elsewhere; the last state is the most learnt.
+    _policy = replace(TOPICS, monotone=False, final=without_draws)
     _remedy: ClassVar[str] = "Lower doc_topic_prior, start from topics that differ"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "doc_topic_prior": [None, Interval(Real, 0, None, closed="neither")],
@@ -277,14 +290,14 @@ class LDA(TopicModel):
         self.random_state = random_state
         self.verbose = verbose
 
-    # The documents of a pass start anew, and may settle elsewhere.
-    _monotone = property(lambda self: False)
-    _keeps_best: ClassVar[bool] = False  # the last state is the most learnt
-
     def _resolve(self, blocks: Blocks) -> None:
         self.topic_word_prior_ = 1 / self.n_clusters if self.topic_word_prior is None else float(self.topic_word_prior)
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Topics:
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Topics]:
+        for _ in range(self._n_starts()):
+            yield self._start(blocks, rng)
+
+    def _start(self, blocks: Blocks, rng: np.random.RandomState) -> Topics:
         K, draws = self.n_clusters, None
         filled = blocks.take(with_text(blocks))
         if not isinstance(self.init, str):
@@ -298,8 +311,7 @@ class LDA(TopicModel):
             counts = (filled.X.T @ weighted_rows(filled, groups(filled, K, rng, self.n_init))).T
             components = self.topic_word_prior_ + _OWN * counts + (1 - _OWN) * counts.sum(axis=0) / K
         alpha = 1 / K if self.doc_topic_prior is None else float(self.doc_topic_prior)
-        self.n_batch_iter_ = 1
-        return make_topics(components, np.full(K, alpha), self.topic_word_prior_, draws)
+        return make_topics(components, np.full(K, alpha), self.topic_word_prior_, draws, 1)
 
     def _statistics(self, block: Block, state: Topics) -> Expected:
         start = None if state.draws is None else state.draws.gamma(100.0, 0.01, (block.n, self.n_clusters))
@@ -316,58 +328,46 @@ class LDA(TopicModel):
         if self.learn_doc_prior:
             prior = (1 - rate) * prior + rate * fit_prior(prior, found.log_shares / n)
         components = (1 - rate) * state.components + rate * target
-        return make_topics(components, prior, self.topic_word_prior_, state.draws)
+        return make_topics(components, prior, self.topic_word_prior_, state.draws, state.n_batches + 1)
 
     def _memberships(self, block: Block, state: Topics) -> NDArray[Any]:
         return lda_memberships(block, state.words, state.prior, self.max_doc_update_iter, self.mean_change_tol)[0]
 
-    def _run(self, starts: Starts) -> None:
+    def _run(self, fit: Fit[Topics], blocks: Blocks, rng: np.random.RandomState) -> None:
+        self._rng = rng  # for partial_fit
         if self.learning_method == "batch":
-            self.n_batch_iter_ = starts.run().n_iter + 1
+            super()._run(fit, blocks, rng)
             return
-        for start in range(1, self._n_starts() + 1):
-            starts.runs.append(Run(self._init_state(starts.blocks, starts.rng)))
-            self._run_online(starts.blocks, starts.runs[-1])
-            if self.verbose:
-                starts.report(start, self._n_starts())
+        block, total = blocks.joined(), blocks.total_weight
 
-    def _run_online(self, blocks: Blocks, run: Run) -> None:
-        block = blocks.joined()
-        for run.n_iter in range(1, self.max_iter + 1):
-            objective, visited = 0.0, run.state
+        def epoch(state: Topics) -> tuple[Topics, float]:
+            objective = 0.0
             for rows in gen_batches(block.n, self.batch_size):
-                run.state, found = self._learn(run.state, _some(block, rows), blocks.total_weight)
+                state, found = self._learn(state, _some(block, rows), total)
                 objective += found.objective
-            run.history.append(objective + run.state.bound)
-            run.residual = objective_change(visited, run.state, run.history)
-            if self.verbose > 1:
-                print(f"LDA pass {run.n_iter}: objective {run.history[-1]:.8g}, change {run.residual:.3g}")
-            if run.residual <= self.tol:
-                run.converged = True
-                return
+            return state, objective + state.bound
+
+        loop = partial(iterate, step=epoch, policy=self._policy, max_iter=self.max_iter, tol=self.tol)
+        fit.run_starts(self._starts(blocks, rng), partial(loop, report=fit.report))
 
     def _learn(self, state: Topics, batch: Block, total: float) -> tuple[Topics, TopicStatistics]:
         """Topics after one more batch of documents, which stands for documents of a summed weight ``total``."""
         found = self._statistics(batch, state).documents
         size = float(batch.n if batch.weight is None else batch.weight.sum())
-        rate = (self.learning_offset + self.n_batch_iter_) ** -self.learning_decay
-        self.n_batch_iter_ += 1
+        rate = (self.learning_offset + state.n_batches) ** -self.learning_decay
         return self._step(state, found, size, total / size, rate), found
-
-    def _finish(self, run: Run, blocks: Blocks, X: Any) -> None:
-        self._draws, run.state = run.state.draws, run.state._replace(draws=None)  # documents start as in prediction
-        super()._finish(run, blocks, X)
 
     def _store(self, state: Topics, statistics: Any, blocks: Blocks) -> None:
         self._store_topics(state, blocks.dtype)
 
     def _store_topics(self, state: Topics, dtype: Any) -> None:
+        self.n_batch_iter_ = state.n_batches
         self.components_ = state.components.astype(dtype)
         self.topic_word_ = (state.components / state.components.sum(axis=1, keepdims=True)).astype(dtype)
         self.doc_topic_prior_ = state.prior.copy() if self.learn_doc_prior else float(state.prior[0])
 
     @continues_fit
-    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> LDA:
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Move the topics by more documents, ``batch_size`` at a time.
 
         The first call, unless the model is fitted, makes the topics to start from; with texts it settles the words.
@@ -386,17 +386,18 @@ class LDA(TopicModel):
         """
         self._validate_params()
         first = not hasattr(self, "_state")
-        X = self._documents(X, reset=first)
-        blocks = self._make_blocks(X, validate_weights(sample_weight, X))
+        blocks = self._blocks(X, sample_weight, None if first else self._frame)
         if first:
             self._resolve(blocks)
             self._frame, self.n_iter_ = blocks.frame, 0
-            self._state = self._init_state(blocks, check_random_state(self.random_state))
-            self._draws = self._state.draws
-        block, state = blocks.joined(), self._state._replace(draws=self._draws)
+            self._rng = check_random_state(self.random_state)
+            self._state = self._start(blocks, self._rng)
+        block, state = blocks.joined(), self._state
+        if isinstance(self.init, str) and self.init == "random":
+            state = state._replace(draws=self._rng)
         for rows in gen_batches(block.n, self.batch_size):
             state, _ = self._learn(state, _some(block, rows), float(self.total_samples))
-        self._state = state._replace(draws=None)
+        self._state = without_draws(state)
         self._store_topics(state, blocks.dtype)
         self.n_clusters_ = self.n_clusters
         self.n_iter_ += 1

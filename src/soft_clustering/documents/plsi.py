@@ -26,21 +26,24 @@ T. Hofmann (2001). Unsupervised learning by probabilistic latent semantic analys
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
-from ..engine.alternating import PARAMETERS, Run, Starts, objective_change
-from ..engine.blocks import Block, Blocks
+from ..engine.alternating import PARAMETERS
+from ..engine.blocks import Block, Blocks, Frame
+from ..engine.fitting import Fit, say
+from ..engine.loop import Run
 from ..inputs.features import validate_matrix
 from ..kernels.topics import fold_in, plsi_step
 from .corpus import groups, has_distinct, with_text
-from .topics import TopicModel, count_words, weighted_rows
+from .topics import TOPICS, TopicModel, count_words, weighted_rows
 
 _OWN = 0.9  # share of its group's topic that a document starts with
 _SMOOTH = 1e-4  # of the mean count of a word in a topic, added at the start
@@ -64,6 +67,11 @@ class Aspects(NamedTuple):
     beta: float
 
 
+def folded_in(state: Aspects) -> Aspects:
+    """The state in which the shares of all documents, those of the fit included, come from the topics."""
+    return state._replace(shares=None)
+
+
 class Expected(NamedTuple):
     """What a pass over the documents, which are one block, gives."""
 
@@ -73,7 +81,7 @@ class Expected(NamedTuple):
 
 
 @dataclass
-class TemperedRun(Run):
+class TemperedRun(Run[Aspects]):
     """A start of the schedule; the state is the best so far."""
 
     validation: list[float] = field(default_factory=list)
@@ -135,7 +143,7 @@ def split_words(block: Block, fraction: float, rng: np.random.RandomState) -> tu
     return parts[0], parts[1]
 
 
-class PLSI(TopicModel):
+class PLSI(TopicModel[Aspects, Expected]):
     """Probabilistic latent semantic indexing: documents as mixtures of topics, by maximum likelihood.
 
     Every document has shares of all topics, every topic is a distribution over the words. There are no priors; what
@@ -237,9 +245,7 @@ class PLSI(TopicModel):
     np.float64(1.0)
     """
 
-    _objective_sense: ClassVar[Literal["min", "max"]] = "max"
-    _accepts_sparse: ClassVar[bool] = True
-    _residual = staticmethod(objective_change)
+    _policy = replace(TOPICS, final=folded_in)
     _remedy: ClassVar[str] = "Raise beta"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "tempered": ["boolean"],
@@ -292,7 +298,18 @@ class PLSI(TopicModel):
                 f"Got {self.n_init} instead."
             )
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Aspects:
+    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+        """After the fit, without the words that no topic has."""
+        blocks = super()._blocks(X, sample_weight, frame)
+        if frame is None:
+            return blocks
+        return Blocks([with_words(blocks.joined(), np.asarray(self._state.words.any(axis=1)))])
+
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Aspects]:
+        for _ in range(self._n_starts()):
+            yield self._start(blocks, rng)
+
+    def _start(self, blocks: Blocks, rng: np.random.RandomState) -> Aspects:
         K, block = self.n_clusters, blocks.joined()
         filled = with_text(blocks)
         shares = np.full((block.n, K), 1 / K)
@@ -330,27 +347,25 @@ class PLSI(TopicModel):
 
     # Tempering --------------------------------------------------------------------------------------------------------
 
-    def _run(self, starts: Starts) -> None:
+    def _run(self, fit: Fit[Aspects], blocks: Blocks, rng: np.random.RandomState) -> None:
+        self.validation_history_ = np.empty(0)
         if not self.tempered:
-            starts.run()
+            super()._run(fit, blocks, rng)
             return
-        block = starts.blocks.joined()
-        train, held_out = split_words(block, self.validation_fraction, starts.rng)
+        train, held_out = split_words(blocks.joined(), self.validation_fraction, rng)
         held_out = with_words(held_out, train.X.sum(axis=0) > 0)
         best: TemperedRun | None = None
-        for start in range(1, self._n_starts() + 1):
-            run = TemperedRun(self._init_state(Blocks([train]), starts.rng))
-            starts.runs = [run] if best is None else [best]
+        for start, state in enumerate(self._starts(Blocks([train]), rng), 1):
+            run = TemperedRun(state)
+            fit.runs[:] = [run] if best is None else [best]
             self._temper(run, train, held_out)
-            if self.verbose:
-                print(
-                    f"PLSI start {start}/{self._n_starts()}: held-out log likelihood {run.best:.8g} per word at beta "
-                    f"{run.state.beta:.3g}, {run.n_iter} passes"
-                )
+            found = f"held-out log likelihood {run.best:.8g} per word at beta {run.state.beta:.3g}"
+            say(self, f"start {start}: {found}, {run.n_iter} passes")
             best = run if best is None or run.best > best.best else best
         assert best is not None
-        starts.runs = [best]
-        self._learn_all(best, starts.blocks)
+        fit.runs[:] = [best]
+        self.validation_history_ = np.array(best.validation)
+        self._learn_all(best, blocks)
 
     def _temper(self, run: TemperedRun, train: Block, held_out: Block) -> None:
         """Lower beta until a whole level brings nothing; ``run.state`` becomes the best state on the held-out words."""
@@ -364,10 +379,8 @@ class PLSI(TopicModel):
                 run.n_iter, passes, waited = run.n_iter + 1, passes + 1, waited + 1
                 value = plsi_step(held_out, state.shares, state.words)[0] / count
                 run.validation.append(value)
-                if self.verbose > 1:
-                    print(
-                        f"PLSI pass {run.n_iter}: beta {state.beta:.3g}, held-out log likelihood {value:.8g} per word"
-                    )
+                found = f"held-out log likelihood {value:.8g} per word"
+                say(self, f"pass {run.n_iter}: beta {state.beta:.3g}, {found}", level=2)
                 if value > run.best + _GAIN:
                     run.best, run.state, waited = value, state, 0
             beta = self.beta_step * state.beta
@@ -393,31 +406,16 @@ class PLSI(TopicModel):
 
     # Results ----------------------------------------------------------------------------------------------------------
 
-    def _finish(self, run: Run, blocks: Blocks, X: Any) -> None:
-        run.state = run.state._replace(shares=None)  # from here on documents are folded in
-        self.validation_history_ = np.array(run.validation if isinstance(run, TemperedRun) else [])
-        super()._finish(run, blocks, X)
-
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Aspects], blocks: Blocks) -> list[str]:
         complaints = super()._complaints(run, blocks)
         if self.tempered and not run.converged and self.max_iter > 1:
             complaints[0] = f"PLSI was still tempering after max_iter={self.max_iter} passes. Increase max_iter."
         return complaints
 
-    def _store_rows(self, blocks: Blocks, state: Aspects) -> None:
-        super()._store_rows(self._known(blocks, state), state)  # documents of weight 0 may have words of their own
-
     def _store(self, state: Aspects, statistics: Any, blocks: Blocks) -> None:
         self.topic_word_ = np.ascontiguousarray(state.words.T.astype(blocks.dtype))
         self.topic_weights_ = state.weights.copy()
         self.beta_ = state.beta
-
-    def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
-        return self._known(super()._new_blocks(X, sample_weight), self._state)
-
-    def _known(self, blocks: Blocks, state: Aspects) -> Blocks:
-        """The documents without words that no topic has."""
-        return Blocks([with_words(blocks.joined(), np.asarray(state.words.any(axis=1)))])
 
     def _objective_on(self, blocks: Blocks) -> float:
         """The log likelihood, at any beta: it tells how well a temperature does."""

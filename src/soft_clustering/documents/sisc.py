@@ -14,30 +14,55 @@ K.-I. Lin, R. Kondadadi (2001). A similarity-based soft clustering algorithm for
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import MembershipKind, as_fitted
-from ..engine.alternating import Run
+from ..engine.fitting import Fit, not_converged, say
+from ..engine.loop import Policy, Run, Scale, iterate
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
 from .corpus import DocumentClusterer, inverse_frequency, require_words, unit_rows
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _ROUNDING = 1e-6  # of lambda: a mean of similarities that equal it may come out smaller
 _PIECE = 1 << 20  # similarities computed at a time
 
 Sets = NDArray[np.bool_]  # (n, K), or one of them (n,)
+
+
+class Round(NamedTuple):
+    """The state: sets of documents, which may overlap."""
+
+    sets: Sets  # (n, K)
+    means: Array  # (n, K) similarities of the round before with these clusters, infinite if there are none
+    stuck: bool = False  # whether no document is similar enough to any cluster
+
+
+def sets_change(old: Round, new: Round, history: list[float], scale: Scale) -> float:
+    """0 if the sets stay the same."""
+    return 0.0 if np.array_equal(old.sets, new.sets) else np.inf
+
+
+def sets_key(state: Round) -> bytes:
+    """The sets as bytes: where nothing is drawn, all that follows depends on them alone."""
+    return state.sets.tobytes()
+
+
+_RANDOM = Policy(residual=sets_change, place=None)
 
 
 class SISC(DocumentClusterer):
@@ -133,6 +158,7 @@ class SISC(DocumentClusterer):
     """
 
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
+    _policy = replace(_RANDOM, cycle_key=sets_key)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "seed_factor": [Interval(Integral, 1, None, closed="left")],
@@ -174,7 +200,7 @@ class SISC(DocumentClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> SISC:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the sets of documents.
 
         Parameters
@@ -186,24 +212,21 @@ class SISC(DocumentClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        X = self._documents(X, reset=True)
-        self._forget("_clusters", "memberships_", "labels_", "n_clusters_", "centers_")  # a failed fit is no fit
-        check_enough_samples(X.shape[0], self.n_clusters)
-        require_words(X)
-        self._idf = inverse_frequency(X) if self.weighting == "tfidf" else None
-        rng = check_random_state(self.random_state)
-        with single_threaded_blas():
+        with Fit[Round](self) as fit:
+            X = self._documents(X, reset=True)
+            check_enough_samples(X.shape[0], self.n_clusters)
+            require_words(X)
+            self._idf = inverse_frequency(X) if self.weighting == "tfidf" else None
+            rng = check_random_state(self.random_state)
             rows = self._rows(X)
-            run = Run(merge_overlapping(self._first_sets(rows, rng), self.merge_overlap)[0])
-            try:
-                self._refine(rows, run, rng)
-            except KeyboardInterrupt:
-                self._finish(rows, run, X.dtype)
-                raise
-            self._finish(rows, run, X.dtype)
-        for complaint in self._complaints(run):
-            warnings.warn(f"SISC {complaint}", ConvergenceWarning, stacklevel=2)
+            sets = merge_overlapping(self._first_sets(rows, rng), self.merge_overlap)[0]
+            fit.unit = "round"
+            fit.stores(partial(self._finish, rows=rows, dtype=X.dtype))
+            # The start is a partition that may be kept, too.
+            fit.runs.append(Run(Round(sets, np.full(sets.shape, np.inf)), n_iter=1))
+            step = partial(self._next, rows=rows, rng=rng)
+            policy = _RANDOM if self.randomize else self._policy
+            iterate(fit.runs[0], step=step, policy=policy, max_iter=self.max_iter, tol=0.0)
         return self
 
     @as_fitted
@@ -279,71 +302,55 @@ class SISC(DocumentClusterer):
         outlying = ~reached.any(axis=0)
         if outlying.all():
             outlying[0] = False
-        return sets[:, ~outlying]
+        kept: Sets = sets[:, ~outlying]
+        return kept
 
     def _above(self, means: Array) -> Any:
         return (means >= self.threshold_) & (means > 0)
 
-    def _refine(self, rows: Any, run: Run, rng: np.random.RandomState) -> None:
-        """Form the sets anew until they stay the same; ``run`` is kept up to date."""
-        known = np.full(run.state.shape, np.inf)  # the means of the round before, infinite where there are none
-        met = {run.state.tobytes(): 0}
-        for run.n_iter in range(1, self.max_iter + 1):
-            means = known
-            for k, members in enumerate(run.state.T):
-                cluster = self._cluster(rows, members)
-                if self.randomize:
-                    again = rng.uniform(size=len(members)) * self.threshold_ < known[:, k]
-                    means[again, k] = self._mean_similarity(rows[again], cluster)
-                else:
-                    means[:, k] = self._mean_similarity(rows, cluster)
-            sets = self._above(means)
-            some = sets.any(axis=0)
-            if not some.any():
-                run.residual = 0.0
-                return
-            sets, origin = merge_overlapping(sets[:, some], self.merge_overlap)
-            known = np.where(origin >= 0, means[:, some][:, origin], np.inf)
-            if self.verbose > 1:
-                print(f"SISC round {run.n_iter}: {sets.shape[1]} clusters, {sets.any(axis=1).mean():.0%} of documents")
-            if np.array_equal(sets, run.state):
-                run.converged = True
-                return
-            run.state, key = sets, sets.tobytes()
-            if key in met and not self.randomize:
-                run.period = run.n_iter - met[key]
-                return
-            met[key] = run.n_iter
+    def _next(self, state: Round, rows: Any, rng: np.random.RandomState) -> tuple[Round, None]:
+        """The sets formed anew from the mean similarities with the present ones."""
+        means = state.means.copy()
+        for k, members in enumerate(state.sets.T):
+            cluster = self._cluster(rows, members)
+            if self.randomize:
+                again = rng.uniform(size=len(members)) * self.threshold_ < state.means[:, k]
+                means[again, k] = self._mean_similarity(rows[again], cluster)
+            else:
+                means[:, k] = self._mean_similarity(rows, cluster)
+        sets = self._above(means)
+        some = sets.any(axis=0)
+        if not some.any():
+            return state._replace(stuck=True), None
+        sets, origin = merge_overlapping(sets[:, some], self.merge_overlap)
+        say(self, f"round: {sets.shape[1]} clusters, {sets.any(axis=1).mean():.0%} of documents", level=2)
+        return Round(sets, np.where(origin >= 0, means[:, some][:, origin], np.inf)), None
 
-    def _finish(self, rows: Any, run: Run, dtype: Any) -> None:
+    def _finish(self, run: Run[Round], rows: Any, dtype: Any) -> list[str]:
         """Store the clusters and what follows from them."""
-        self._clusters = [self._cluster(rows, members) for members in run.state.T]
-        self._means = np.stack([mean_row(rows, members) for members in run.state.T]).astype(dtype)
+        sets = run.state.sets
+        run.converged = run.converged and not run.state.stuck
+        self._clusters = [self._cluster(rows, members) for members in sets.T]
+        self._means = np.stack([mean_row(rows, members) for members in sets.T]).astype(dtype)
         if self.similarity == "cosine":
             self.centers_ = self._means
-        self.n_iter_, self.converged_ = run.n_iter, run.converged
         self._set_memberships(self._memberships(rows).astype(dtype))
-        if self.verbose:
-            ending = "converged" if run.converged else "not converged"
-            print(f"SISC: {self.n_clusters_} clusters, lambda {self.threshold_:.3g}, {run.n_iter} rounds, {ending}")
+        say(self, f"{self.n_clusters_} clusters, lambda {self.threshold_:.3g}, {run.n_iter} rounds, {run.ending}")
+        return list(self._complaints(run))
 
-    def _complaints(self, run: Run) -> Iterator[str]:
+    def _complaints(self, run: Run[Round]) -> Iterator[str]:
         if self.threshold_ == 0:
             yield (
-                f"found that less than the part coverage={self.coverage:.3g} of the documents resembles any seed. Try "
-                "a smaller coverage or a larger seed_factor."
+                f"SISC found that less than the part coverage={self.coverage:.3g} of the documents resembles any seed. "
+                "Try a smaller coverage or a larger seed_factor."
             )
-        if run.residual == 0:
+        if run.state.stuck:
             yield (
-                "stopped: no document is similar enough to any cluster. Try another coverage or a larger merge_overlap."
+                "SISC stopped: no document is similar enough to any cluster. Try another coverage or a larger "
+                "merge_overlap."
             )
-        elif run.period:
-            yield (
-                f"did not converge: after {run.n_iter} rounds it goes round in a cycle of {run.period} states. More "
-                "rounds change nothing."
-            )
-        elif not run.converged and self.max_iter > 1:
-            yield f"did not converge in max_iter={self.max_iter} rounds. Increase max_iter."
+        else:
+            yield from not_converged(self, run, passes="rounds", remedy="")
 
 
 def mean_row(rows: Any, members: Sets) -> Array:

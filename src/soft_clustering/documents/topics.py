@@ -9,29 +9,32 @@ from numpy.typing import NDArray
 
 from .._types import Array
 from ..base import as_fitted
-from ..engine.alternating import AlternatingClusterer, Run
+from ..engine.alternating import AlternatingClusterer, S, T
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
+from ..engine.loop import Policy, Run, no_units, objective_change
+from ..inputs.features import validate_weights
 from .corpus import DocumentClusterer
 
 _FLAT = 0.05  # difference from its mean below which a share says nothing
 
 
-class TopicModel(DocumentClusterer, AlternatingClusterer):
+TOPICS = Policy(
+    sense="max", residual=objective_change, by_objective=True, place=None, units=no_units, sparse=True, needs_rows=False
+)
+
+
+class TopicModel(DocumentClusterer, AlternatingClusterer[S, T]):
     """An alternating method over counts of words, with word probabilities ``topic_word_`` (K, V)."""
 
+    _policy = TOPICS
     topic_word_: NDArray[Any]
     _remedy: ClassVar[str]  # of a collapse, beside fewer topics
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        return self._documents(X, reset=reset)
+    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+        X = self._documents(X, reset=frame is None)
+        return make_blocks(X, validate_weights(sample_weight, X), Frame(np.zeros(X.shape[1]), 1.0))
 
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        return make_blocks(X, weight, Frame(np.zeros(X.shape[1]), 1.0))
-
-    def _check_size(self, blocks: Blocks) -> None:
-        """More topics than documents are no fault."""
-
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[S], blocks: Blocks) -> list[str]:
         complaints = super()._complaints(run, blocks)
         if self.n_clusters > 1 and np.abs(self.memberships_ - self.memberships_.mean(axis=0)).max() < _FLAT:
             complaints.append(

@@ -18,7 +18,7 @@ import heapq
 import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import MembershipKind, as_fitted
+from ..engine.fitting import Fit, say
 from ..inputs.documents import count_vectorizer
 from .corpus import DocumentClusterer, require_words
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _PIECE = 1 << 22  # pairs of clusters looked at together
 
@@ -154,7 +158,7 @@ class WBSC(DocumentClusterer):
     def _default_vectorizer(self, n_documents: int) -> Any:
         return count_vectorizer(n_documents, min_df=1)
 
-    def fit(self, X: Any, y: Any = None) -> WBSC:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Unite the words.
 
         Parameters
@@ -167,21 +171,19 @@ class WBSC(DocumentClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        X = self._documents(X, reset=True)
-        self._forget("_members", "memberships_", "labels_", "n_clusters_")  # a failed fit is no fit
-        require_words(X)
-        present = X > 0
-        kept = self._words_that_count(present)
-        merging = Merging(present, np.flatnonzero(kept), self.merge_subsets)
-        if self.n_clusters is None:
-            merging.unite(self.similarity_threshold, 1)
-        else:
-            merging.reduce(self.similarity_threshold, self.n_clusters)
-        self._store(merging, kept)
-        self._set_memberships(self._memberships(X))
-        if self.verbose:
-            print(f"WBSC: {int(kept.sum())} words in {self.n_clusters_} clusters, {len(self.merge_tree_)} unions")
+        with Fit[None](self):
+            X = self._documents(X, reset=True)
+            require_words(X)
+            present = X > 0
+            kept = self._words_that_count(present)
+            merging = Merging(present, np.flatnonzero(kept), self.merge_subsets)
+            if self.n_clusters is None:
+                merging.unite(self.similarity_threshold, 1)
+            else:
+                merging.reduce(self.similarity_threshold, self.n_clusters)
+            self._store(merging, kept)
+            self._set_memberships(self._memberships(X))
+            say(self, f"{int(kept.sum())} words in {self.n_clusters_} clusters, {len(self.merge_tree_)} unions")
         return self
 
     @as_fitted
@@ -244,7 +246,8 @@ class WBSC(DocumentClusterer):
                 own = present @ self._kept.astype(np.float64)
                 whole = whole + np.repeat(own, np.diff(common.indptr)) - common.data
             common.data /= whole
-        return common.astype(X.dtype).toarray()
+        memberships: NDArray[Any] = common.astype(X.dtype).toarray()
+        return memberships
 
 
 class Merging:
@@ -304,7 +307,7 @@ class Merging:
 
     def _join(self, a: int, b: int, similarity: float) -> int:
         """Unite two clusters; the new one."""
-        cluster = self._V + len(self.tree)
+        cluster = int(self._V) + len(self.tree)
         self.tree.append((a, b, similarity))
         self.size[[a, b]] = 0
         self._add(cluster, self.words.pop(a) + self.words.pop(b), self._documents.pop(a) | self._documents.pop(b))

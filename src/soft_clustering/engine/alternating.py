@@ -45,14 +45,11 @@ PARAMETERS: dict[str, list[Any]] = {
 
 
 class Contribution(Protocol):
-    """What a block of rows contributes to new prototypes; those of several blocks merge."""
+    """What a block of rows contributes to new prototypes; if there may be several blocks, it has ``merge``, too."""
 
     @property
     def objective(self) -> float:
         """The optimised function at the state, in the coordinates of the frame."""
-
-    def merge(self, other: Any) -> Any:
-        """The statistics of both blocks together."""
 
 
 S = TypeVar("S")

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,7 @@ _IN_SPAN = 1e-12  # of its length, the distance of a point of a span from it
 _LIMIT = 1e100  # no coordinate of the frame is larger: squares and their sums stay finite
 
 
-class Mergeable(Protocol):
-    """Statistics of a block of rows, which can be merged with those of another block."""
-
-    def merge(self, other: Any) -> Any:
-        """The statistics of both blocks together."""
-
-
-M = TypeVar("M", bound=Mergeable)
+M = TypeVar("M")
 
 
 @dataclass(frozen=True)
@@ -198,10 +191,12 @@ class Blocks:
         return self
 
     def reduce(self, function: Callable[..., M], *arguments: Any) -> M:
-        """Merge what ``function(block, *arguments)`` says of each block, in order."""
+        """Merge what ``function(block, *arguments)`` says of each block, in order, by its method ``merge``."""
         if len(self.blocks) == 1:
             return function(self.blocks[0], *arguments)
-        return reduce(lambda a, b: a.merge(b), (function(block, *arguments) for block in self.blocks))
+        parts: Any = (function(block, *arguments) for block in self.blocks)
+        merged: M = reduce(lambda a, b: a.merge(b), parts)
+        return merged
 
     def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: Any) -> NDArray[Any]:
         """Stack what ``function(block, *arguments)`` says of the rows of each block."""

@@ -94,7 +94,7 @@ class Fit(Generic[S]):
     @property
     def best(self) -> Run[S] | None:
         """The run of best objective so far, None before the first pass of the first one."""
-        return best_run(self.runs, self.model._policy.sense)
+        return best_run(self.runs, self.model._policy.sense) if self.runs else None
 
     def run_starts(self, states: Iterable[S], loop: Callable[[Run[S], Run[S] | None], None]) -> Run[S]:
         """Run a loop from each state, and give the best run."""
@@ -147,7 +147,7 @@ def not_converged(
     passes : str, default="passes"
         What it counts.
     remedy : str, default="tol"
-        What to increase beside the limit, or what else to do.
+        What else to increase; empty if nothing helps but the limit.
     """
     most = getattr(model, limit)
     if run.converged or most == 1:
@@ -157,7 +157,7 @@ def not_converged(
         cycle = f"after {run.n_iter} {passes} it goes round in a cycle of {run.period} states"
         return [f"{name}: {cycle}. More {passes} change nothing."]
     change = f" (last change {run.residual:.2g}, tol={model.tol:.2g})" if np.isfinite(run.residual) else ""
-    return [f"{name} in {limit}={most} {passes}{change}. Increase {limit} or {remedy}."]
+    return [f"{name} in {limit}={most} {passes}{change}. Increase {' or '.join(filter(None, (limit, remedy)))}."]
 
 
 def _outside() -> int:

@@ -36,25 +36,30 @@ D. L. Pham, J. L. Prince (1999). Adaptive fuzzy segmentation of magnetic resonan
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import reduce
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct, idct
-from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
-from ..base import ImageResults, Modality
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse
+from ..base import as_fitted
+from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
-from ..fuzzy.fcm import FCM, resolve_fuzzifier
+from ..engine.collapse import collapse
+from ..engine.loop import Policy, Run, Scale
+from ..fuzzy.fuzzifier import resolve_fuzzifier
+from ..fuzzy.solver import solve_fcm
 from ..inputs.images import ScalarImage, validate_scalar_image
 from ..kernels import EMPTY
-from .skfcm import change_of, memberships_at
+from .segmentation import ImageClusterer, change_of, memberships_at
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _BINS = 256  # of the histogram that the starting centres come from
 _LEAST_GAIN = 1e-3
@@ -77,16 +82,6 @@ class Picture(Block):
         self.y = frame.from_input(self.X)[:, 0]
 
 
-class State(NamedTuple):
-    """Centres, the gain, and the memberships before, which the next are compared with."""
-
-    centers: Array  # (K,)
-    excess: Array  # the gain minus 1, on the grid
-    coefficients: Array  # of the modes in it
-    clipped: bool = False  # whether the gain would have fallen below the least one somewhere
-    memberships: Array | None = None  # (K, n)
-
-
 class Segmentation(NamedTuple):
     """Memberships u and u^m (K, n), and the objective."""
 
@@ -102,11 +97,12 @@ class Modes:
     ``limit`` along one axis.
     """
 
-    def __init__(self, shape: tuple[int, ...], a: float, b: float, limit: float) -> None:
-        eigenvalues = [2 - 2 * np.cos(np.pi / size * np.arange(size)) for size in shape]
+    def __init__(self, taking_part: Array, a: float, b: float, limit: float) -> None:
+        eigenvalues = [2 - 2 * np.cos(np.pi / size * np.arange(size)) for size in taking_part.shape]
         free = [h[: max(1, int((a * h + b * h * h <= limit).sum()))] for h in eigenvalues]
         h = reduce(np.add.outer, free)
-        self.shape, self.penalty = shape, a * h + b * h * h
+        self.shape, self.weights, self.penalty = taking_part.shape, (a, b), a * h + b * h * h
+        self.inside = self.coefficients(taking_part)  # what the mean of the gain is taken with
 
     def coefficients(self, plane: Array) -> Array:
         """Coefficients of the modes in a function on the grid."""
@@ -121,18 +117,19 @@ class Modes:
             coefficients = idct(coefficients, n=size, axis=axis, norm="ortho")
         return coefficients
 
-    def solve(self, w: Array, r: Array, start: Array, inside: Array) -> Array:
+    def solve(self, w: Array, r: Array, start: Array) -> Array:
         """Minimise d^T [diag(w) + a H + b H^2] d - 2 r^T d over the modes with inside^T d = 0.
 
-        The guess ``start``, ``inside`` and what is returned are coefficients.
+        The guess ``start`` and what is returned are coefficients.
         """
         mean = w.mean()
         uneven, root = w - mean, np.sqrt(mean + self.penalty)
-        normal = inside / root
+        normal = self.inside / root
         normal /= np.linalg.norm(normal)
 
         def within(x: Array) -> Array:
-            return x - np.vdot(normal, x) * normal
+            inside: Array = x - np.vdot(normal, x) * normal
+            return inside
 
         def apply(x: Array) -> Array:
             return within(x + self.coefficients(uneven * self.on_grid(x / root)) / root)
@@ -151,7 +148,37 @@ class Modes:
             residual = residual - length * image
             before, square = square, float(np.vdot(residual, residual))
             direction = residual + (square / before) * direction
-        return x / root
+        solution: Array = x / root
+        return solution
+
+
+class State(NamedTuple):
+    """Centres, the gain, and the memberships before, which the next are compared with."""
+
+    centers: Array  # (K,)
+    excess: Array  # the gain minus 1, on the grid
+    coefficients: Array  # of the modes in it
+    modes: Modes
+    clipped: bool = False  # whether the gain would have fallen below the least one somewhere
+    memberships: Array | None = None  # (K, n)
+
+    def to_vector(self) -> Array:
+        """Centres and coefficients; the lengths are comparable, as a centre counts for all pixels."""
+        size = math.sqrt(self.excess.size)
+        return np.concatenate([size * self.centers, self.coefficients.ravel()])
+
+    def from_vector(self, vector: Array) -> State:
+        """The state of a vector, or this one if the gain would not be positive there."""
+        K, size = len(self.centers), math.sqrt(self.excess.size)
+        coefficients = vector[K:].reshape(self.coefficients.shape)
+        excess = self.modes.on_grid(coefficients)
+        if excess.min() <= _LEAST_GAIN - 1:
+            return self
+        return self._replace(centers=vector[:K] / size, excess=excess, coefficients=coefficients)
+
+    def in_order(self) -> State:
+        """The state with sorted centres, which is kept after the fit."""
+        return self._replace(centers=np.sort(self.centers), memberships=None)
 
 
 def roughness(plane: Array) -> tuple[float, float]:
@@ -173,7 +200,14 @@ def levels(y: Array) -> tuple[Array, Array]:
     return np.bincount(bins, y)[full] / count[full], count[full].astype(np.float64)
 
 
-def membership_change(old: State, new: State, history: list[float], blocks: Blocks) -> float:
+class Exposure(NamedTuple):
+    """What the user gave: an image, and which of its pixels take part."""
+
+    X: Any
+    mask: Any
+
+
+def membership_change(old: State, new: State, history: list[float], scale: Scale) -> float:
     """The largest change of a membership."""
     if old.memberships is None:
         return np.inf
@@ -181,7 +215,7 @@ def membership_change(old: State, new: State, history: list[float], blocks: Bloc
     return change_of(old.memberships, new.memberships)
 
 
-class AFCMAdaptive(ImageResults, AlternatingClusterer):
+class AFCMAdaptive(ImageClusterer[State, Segmentation]):
     """Adaptive fuzzy c-means for images of uneven brightness: segments them and estimates the shading.
 
     Fuzzy c-means of the pixel values, where a smooth gain field multiplies the centres. For a grey image or volume that
@@ -283,8 +317,7 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
     True
     """
 
-    modality: ClassVar[Modality] = "image"
-    _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "gain_", "corrected_image_")
+    _policy = Policy(residual=membership_change, place=None, final=State.in_order)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: PARAMETERS[name] for name in ("n_clusters", "max_iter", "tol", "random_state", "verbose")},
         "m": [Interval(Real, 1, None, closed="neither")],
@@ -292,8 +325,11 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
         "curvature_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "bias_scale": [Interval(Real, 0, None, closed="neither")],
     }
-    accelerate: ClassVar[bool] = True
-    _residual = staticmethod(membership_change)
+    accelerate = True
+    gain_: NDArray[Any]
+    corrected_image_: NDArray[Any]
+    gradient_weight_: float
+    curvature_weight_: float
 
     def __init__(
         self,
@@ -320,7 +356,7 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, mask: Any = None) -> AFCMAdaptive:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:  # type: ignore[override]
         """Segment an image and estimate its gain.
 
         Parameters
@@ -336,19 +372,7 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        if self.gradient_weight == 0 and self.curvature_weight == 0:
-            raise ValueError(
-                "gradient_weight and curvature_weight must not both be 0: any image would be all gain. Make one of "
-                "them positive or 'auto'."
-            )
-        image = validate_scalar_image(self, X, mask=mask, reset=True)
-        if mask is not None and image.n_inside < self.n_clusters:
-            raise ValueError(
-                f"mask must be True for at least n_clusters={self.n_clusters} pixels. Got {image.n_inside} instead."
-            )
-        self._fit(image, None)
-        return self
+        return self._fit(Exposure(X, mask))
 
     def fit_transform(self, X: Any, y: Any = None, *, mask: Any = None) -> NDArray[Any]:
         """Segment an image and return a copy of ``memberships_``.
@@ -365,6 +389,7 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
         """
         return self.fit(X, y, mask=mask).memberships_.copy()
 
+    @as_fitted
     def predict_memberships(self, X: Any, *, mask: Any = None) -> NDArray[Any]:
         """Memberships of the pixels of another image under the same gain.
 
@@ -378,10 +403,9 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
         -------
         memberships : ndarray of shape (n_pixels, n_clusters)
         """
-        picture = self._new_picture(X, mask)
-        U, *_ = self._segment(picture, self._state)
-        return np.ascontiguousarray(U.T, dtype=picture.X.dtype)
+        return super().predict_memberships(Exposure(X, mask))
 
+    @as_fitted
     def score(self, X: Any, y: Any = None, *, mask: Any = None) -> float:  # type: ignore[override]
         """Minus the objective on an image under the same gain.
 
@@ -395,40 +419,39 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
         -------
         score : float
         """
-        picture = self._new_picture(X, mask)
-        return -self._objective_in_input_units(self._statistics(picture, self._state).objective, self._frame)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        return tags
+        return super().score(Exposure(X, mask))
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _n_starts(self) -> int:
-        return 1
-
-    def _make_blocks(self, X: ScalarImage, weight: Array | None) -> Blocks:
-        most = float(np.abs(X.values if X.mask is None else X.values[X.mask]).max())
+    def _blocks(self, X: Exposure, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+        if self.gradient_weight == 0 and self.curvature_weight == 0:
+            raise ValueError(
+                "gradient_weight and curvature_weight must not both be 0: any image would be all gain. Make one of "
+                "them positive or 'auto'."
+            )
+        image = validate_scalar_image(self, X.X, mask=X.mask, reset=frame is None)
+        if frame is not None:
+            return Blocks([Picture(image, frame)])
+        if X.mask is not None and image.n_inside < self.n_clusters:
+            raise ValueError(
+                f"mask must be True for at least n_clusters={self.n_clusters} pixels. Got {image.n_inside} instead."
+            )
+        most = float(np.abs(image.values if image.mask is None else image.values[image.mask]).max())
         # The unit is the largest value, as a power of two; nothing is shifted, as the gain is a factor.
         scale = 2.0 ** min(max(-math.frexp(most)[1], -1000), 1000) if most > 0 else 1.0
-        picture = Picture(X, Frame(np.zeros(1), scale))
+        picture = Picture(image, Frame(np.zeros(1), scale))
         y = picture.y[picture.inside]
         return Blocks([picture], float((y - y[0]).var()))  # exactly 0 for an even image
 
-    def _new_picture(self, X: Any, mask: Any) -> Picture:
-        check_is_fitted(self, "_state")
-        return Picture(validate_scalar_image(self, X, mask=mask, reset=False), self._frame)
-
     def _resolve(self, blocks: Blocks) -> None:
-        self._m = resolve_fuzzifier(self.m, blocks.n, 1, self.n_clusters)
+        resolve_fuzzifier(self.m, blocks.n, 1, self.n_clusters)
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> State:
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[State]:
         picture: Any = blocks.blocks[0]
-        state = State(self._first_centers(picture.y[picture.inside], rng), np.zeros(picture.shape), np.empty(0))
-        _, W, _ = self._segment(picture, state)
-        self._settle_weights(picture, float((W.T @ state.centers**2)[picture.inside].mean()))
-        return state._replace(coefficients=np.zeros_like(self._modes.penalty))
+        V, even = self._first_centers(picture.y[picture.inside], rng), np.zeros(picture.shape)
+        _, W, _ = self._membership_planes(picture, V, even)
+        modes = self._modes(picture, float((W.T @ V**2)[picture.inside].mean()))
+        yield State(V, even, np.zeros_like(modes.penalty), modes)
 
     def _first_centers(self, y: Array, rng: np.random.RandomState) -> Array:
         """Centres of fuzzy c-means."""
@@ -436,37 +459,37 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
         if len(values) < self.n_clusters:  # far values leave the others a bin or two: take each for itself
             values, count = y, np.ones(len(y))
         rows = make_blocks(values[:, None], count)
-        fcm = FCM(self.n_clusters, m=self._m)
-        fcm._resolve(rows)
-        return rows.frame.to_input(Starts(fcm, rows, rng).run().state)[:, 0]
+        centers: Array = rows.frame.to_input(solve_fcm(rows, self.n_clusters, self.m, rng))[:, 0]
+        return centers
 
-    def _settle_weights(self, picture: Picture, w: float) -> None:
-        unit = float(picture.frame.scale)
+    def _modes(self, picture: Picture, w: float) -> Modes:
+        """The modes of the gain, with the weights of the penalty in the coordinates of the frame."""
         length = min(self.bias_scale * max(picture.shape), _LARGEST**0.2)
-        a = self._settle("gradient_weight", 0.03 * w * length**2, unit)
-        b = self._settle("curvature_weight", 0.3 * w * length**4, unit)
-        self._weights, self._modes = (a, b), Modes(picture.shape, a, b, _FREE * w)
-        self._inside = self._modes.coefficients(picture.taking_part)
+        unit = float(picture.frame.scale)
 
-    def _settle(self, name: str, auto: float, unit: float) -> float:
-        """A weight in the coordinates of the frame; the one in input units becomes an attribute."""
-        given = getattr(self, name)
-        setattr(self, f"{name}_", auto / unit / unit if given == "auto" else float(given))
-        return auto if given == "auto" else min(float(given) * unit * unit, _LARGEST)
+        def weight(given: float | str, auto: float) -> float:
+            return auto if isinstance(given, str) else min(float(given) * unit * unit, _LARGEST)
 
-    def _segment(self, picture: Picture, state: State) -> tuple[Array, Array, Array]:
+        a = weight(self.gradient_weight, 0.03 * w * length**2)
+        b = weight(self.curvature_weight, 0.3 * w * length**4)
+        return Modes(picture.taking_part, a, b, _FREE * w)
+
+    def _membership_planes(self, picture: Picture, V: Array, excess: Array) -> tuple[Array, Array, Array]:
         """Memberships u, u^m, and squared distances: (K, n)."""
-        d = state.excess.ravel()
-        D = np.stack([np.square(picture.y - v - d * v) for v in state.centers])
-        U, W = memberships_at(D, self._m)
+        d = excess.ravel()
+        D = np.stack([np.square(picture.y - v - d * v) for v in V])
+        U, W = memberships_at(D, self.m)
         if picture.outside is not None:
             U[:, picture.outside] = 1 / len(U)
             W[:, picture.outside] = 0
         return U, W, D
 
+    def _segment(self, image: Picture, state: State) -> tuple[Array, Array, Array]:
+        return self._membership_planes(image, state.centers, state.excess)
+
     def _statistics(self, picture: Any, state: State) -> Segmentation:
         U, W, D = self._segment(picture, state)
-        return Segmentation(U, W, float(np.vdot(W, D) + np.dot(self._weights, roughness(state.excess))))
+        return Segmentation(U, W, float(np.vdot(W, D) + np.dot(state.modes.weights, roughness(state.excess))))
 
     def _update(self, state: State, statistics: Segmentation, blocks: Blocks) -> State:
         if blocks.mean_variance == 0:  # rounding would tell centres apart that are the same
@@ -477,52 +500,34 @@ class AFCMAdaptive(ImageResults, AlternatingClusterer):
         V = np.where(mass >= EMPTY, W @ (g * y) / np.maximum(mass, EMPTY), state.centers)
         w = W.T @ V**2
         if not w.any():  # centres of 0 say nothing of the gain
-            return State(V, state.excess, state.coefficients, False, statistics.memberships)
+            return state._replace(centers=V, clipped=False, memberships=statistics.memberships)
         r = np.zeros_like(w)
         for share, v in zip(W, V, strict=True):
             r += share * (v * (y - v))
         w, r = w.reshape(picture.shape), r.reshape(picture.shape)
-        coefficients = self._modes.solve(w, r, state.coefficients, self._inside)
-        step = self._modes.on_grid(coefficients) - state.excess
+        coefficients = state.modes.solve(w, r, state.coefficients)
+        step = state.modes.on_grid(coefficients) - state.excess
         # J falls all the way to the solution: where the gain would not be positive, a part of the step lowers it, too.
         room = state.excess - (_LEAST_GAIN - 1)
         short = -step > room
         length = max(0.0, float((room[short] / -step[short]).min())) if short.any() else 1.0
         coefficients = state.coefficients + length * (coefficients - state.coefficients)
-        return State(V, state.excess + length * step, coefficients, length < 1, statistics.memberships)
-
-    def _to_vector(self, state: State) -> Array:
-        # The lengths are comparable: a centre counts for all pixels.
-        size = math.sqrt(state.excess.size)
-        return np.concatenate([size * state.centers, state.coefficients.ravel()])
-
-    def _from_vector(self, vector: Array, like: State) -> State:
-        K, size = len(like.centers), math.sqrt(like.excess.size)
-        coefficients = vector[K:].reshape(like.coefficients.shape)
-        excess = self._modes.on_grid(coefficients)
-        if excess.min() <= _LEAST_GAIN - 1:  # an extrapolated gain may be negative: go on from the plain image
-            return like
-        return like._replace(centers=vector[:K] / size, excess=excess, coefficients=coefficients)
+        return State(V, state.excess + length * step, coefficients, state.modes, length < 1, statistics.memberships)
 
     # What is kept ---------------------------------------------------------------------------------------------------
 
-    def _finish(self, run: Run, blocks: Blocks, X: Any) -> None:
-        run.state = run.state._replace(centers=np.sort(run.state.centers), memberships=None)
-        super()._finish(run, blocks, X)
-
-    def _store_rows(self, blocks: Blocks, state: State) -> None:
-        """The statistics hold them."""
-
     def _store(self, state: State, statistics: Segmentation, blocks: Blocks) -> None:
         picture: Any = blocks.blocks[0]
-        self.image_shape_ = picture.shape
-        self._set_memberships(np.ascontiguousarray(statistics.memberships.T, dtype=blocks.dtype))
+        unit = float(blocks.frame.scale)
+        a, b = (weight / unit / unit for weight in state.modes.weights)
+        self.gradient_weight_ = a if self.gradient_weight == "auto" else float(self.gradient_weight)
+        self.curvature_weight_ = b if self.curvature_weight == "auto" else float(self.curvature_weight)
         self.centers_ = blocks.frame.to_input(state.centers[:, None]).astype(blocks.dtype)
         self.gain_ = (1 + state.excess).astype(blocks.dtype)
         with np.errstate(over="ignore"):  # the largest floats under a gain below 1
             self.corrected_image_ = picture.X.reshape(self.image_shape_) / self.gain_
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[State], blocks: Blocks) -> list[str]:
         V, remedy = run.state.centers[:, None], f"the image may be even, or m={self.m:g} too large"
         complaints = super()._complaints(run, blocks) + collapse("AFCMAdaptive", V, self.memberships_, blocks, remedy)
         if run.state.clipped:

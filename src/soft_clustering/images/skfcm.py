@@ -27,26 +27,32 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
-from ..base import ImageResults, Modality
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, center_shift, collapse
+from ..base import as_fitted
+from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
-from ..fuzzy.fcm import fuzzy_start, resolve_fuzzifier
-from ..inputs.images import Image, refuse_shape_as_y, validate_image
+from ..engine.collapse import collapse
+from ..engine.loop import Policy, Run, Scale, center_shift, no_units
+from ..fuzzy.fuzzifier import resolve_fuzzifier
+from ..fuzzy.solver import fuzzy_start
+from ..inputs.images import refuse_shape_as_y, validate_image
 from ..kernelized.gamma import frame_gamma, resolve_gamma
 from ..kernels import EMPTY, center_rows, center_statistics
-from ..kernels.reference import fcm_rule
+from .segmentation import ImageClusterer, change_of, memberships_at
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _BAND = 1 << 20  # entries of the windows that are sorted at a time
 
@@ -116,6 +122,18 @@ class State(NamedTuple):
     memberships: Array | None = None
     disagreement: Array | None = None  # only under 'penalty'
 
+    def to_vector(self) -> Array:
+        """The centres: the memberships follow from them."""
+        return self.centers.ravel()
+
+    def from_vector(self, vector: Array) -> State:
+        """The state with other centres."""
+        return self._replace(centers=vector.reshape(self.centers.shape))
+
+    def at_rest(self) -> State:
+        """The state whose memberships are those at the centres."""
+        return State(self.centers)
+
 
 class Segmentation(NamedTuple):
     """Sums for new centres, the objective, and the planes of the next state."""
@@ -127,37 +145,27 @@ class Segmentation(NamedTuple):
     disagreement: Array | None
 
 
-def memberships_at(G: Array, m: float) -> tuple[Array, Array]:
-    """Memberships u of fuzzy c-means and u^m, a row per cluster as in the distances G."""
-    low = G.min(axis=0)
-    if not low.all():
-        U, W, _ = fcm_rule(G.T, m)
-        return U.T, W.T
-    # The same where no distance is 0, several times faster.
-    q = low / G
-    U = q ** (1 / (m - 1))
-    s = U.sum(axis=0)
-    U /= s
-    q *= U
-    q *= s ** (1 - m)
-    return U, q
+class Pixels(NamedTuple):
+    """What the user gave: an image, or its pixels and its shape."""
+
+    X: Any
+    image_shape: Any
 
 
-def change_of(old: Array, new: Array) -> float:
-    """The largest change of a membership."""
-    return max(float(np.abs(a - b).max()) for a, b in zip(old, new, strict=True))
-
-
-def image_shift(old: State, new: State, history: list[float], blocks: Blocks) -> float:
+def image_shift(old: State, new: State, history: list[float], scale: Scale) -> float:
     """Movement of the centres in units of the root mean variance, or change of a membership, whichever is larger."""
     if len(history) == 1:
         return np.inf  # the first memberships may be those of the start, wherever that is
     assert old.memberships is not None
     assert new.memberships is not None
-    return max(center_shift(old.centers, new.centers, history, blocks), change_of(old.memberships, new.memberships))
+    return max(center_shift(old.centers, new.centers, history, scale), change_of(old.memberships, new.memberships))
 
 
-class SKFCM(ImageResults, AlternatingClusterer):
+_DESCENT = Policy(residual=image_shift, place=attrgetter("centers"), final=State.at_rest, units=no_units)
+_PENALTY = replace(_DESCENT, monotone=False, keeps="best")
+
+
+class SKFCM(ImageClusterer[State, Segmentation]):
     """Kernel fuzzy c-means for images, with a spatial term: segments that noise does not riddle.
 
     Parameters
@@ -265,7 +273,6 @@ class SKFCM(ImageResults, AlternatingClusterer):
     [0.25, 0.6, 0.99]
     """
 
-    modality: ClassVar[Modality] = "image"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [Interval(Real, 1, None, closed="neither")],
         "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
@@ -309,7 +316,7 @@ class SKFCM(ImageResults, AlternatingClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, image_shape: Any = None) -> SKFCM:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None, *, image_shape: Any = None) -> Self:  # type: ignore[override]
         """Segment an image.
 
         Parameters
@@ -325,12 +332,8 @@ class SKFCM(ImageResults, AlternatingClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        if self.window % 2 == 0:
-            raise ValueError(f"window must be an odd int >= 3. Got {self.window} instead.")
         refuse_shape_as_y(y)
-        self._fit(validate_image(self, X, image_shape=image_shape, reset=True), None)
-        return self
+        return self._fit(Pixels(X, image_shape))
 
     def fit_transform(self, X: Any, y: Any = None, *, image_shape: Any = None) -> NDArray[Any]:
         """Segment an image and return a copy of ``memberships_``.
@@ -348,6 +351,7 @@ class SKFCM(ImageResults, AlternatingClusterer):
         """
         return self.fit(X, y, image_shape=image_shape).memberships_.copy()
 
+    @as_fitted
     def predict_memberships(self, X: Any, *, image_shape: Any = None) -> NDArray[Any]:
         """Memberships of the pixels of another image, of any size and the same channels.
 
@@ -361,10 +365,9 @@ class SKFCM(ImageResults, AlternatingClusterer):
         -------
         memberships : ndarray of shape (n_pixels, n_clusters)
         """
-        grid = self._new_grid(X, image_shape)
-        U, *_ = self._segment(grid, self._state)
-        return np.ascontiguousarray(U.T, dtype=grid.X.dtype)
+        return super().predict_memberships(Pixels(X, image_shape))
 
+    @as_fitted
     def score(self, X: Any, y: Any = None, *, image_shape: Any = None) -> float:  # type: ignore[override]
         """Minus the objective on an image.
 
@@ -379,61 +382,40 @@ class SKFCM(ImageResults, AlternatingClusterer):
         -------
         score : float
         """
-        return -self._statistics(self._new_grid(X, image_shape), self._state).objective
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        return tags
+        return super().score(Pixels(X, image_shape))
 
     # The method -----------------------------------------------------------------------------------------------------
 
     @property
-    def _monotone(self) -> bool:
-        return self.spatial != "penalty"
+    def _policy(self) -> Policy:  # type: ignore[override]
+        return _PENALTY if self.spatial == "penalty" else _DESCENT
 
     @property
-    def accelerate(self) -> bool:
-        """Whether the passes are accelerated: where each lowers the objective."""
-        return self._monotone
+    def accelerate(self) -> bool:  # type: ignore[override]
+        """Whether the passes are accelerated: if each lowers the objective."""
+        return self._policy.monotone
 
-    def _place(self, state: State) -> Array:
-        return state.centers  # the final memberships are those at the centres
-
-    def _to_vector(self, state: State) -> Array:
-        return state.centers.ravel()
-
-    def _from_vector(self, vector: Array, like: State) -> State:
-        return like._replace(centers=vector.reshape(like.centers.shape))
-
-    def _make_blocks(self, X: Image, weight: Array | None) -> Blocks:
-        # What prediction needs, whatever becomes of the parameters.
-        auto = 4.0 if self.spatial in ("mean", "median") else 1.0
-        self.spatial_weight_ = auto if self.spatial_weight == "auto" else float(self.spatial_weight)
-        self._spatial, self._reach = self.spatial, self.window // 2
-        self._rest = int(self.max_iter), float(self.tol)
-        rows = make_blocks(X.pixels)
-        return Blocks([self._grid(rows, X)], rows.mean_variance)
-
-    def _new_grid(self, X: Any, image_shape: Any) -> Grid:
-        check_is_fitted(self, "_state")
-        image = validate_image(self, X, image_shape=image_shape, reset=False)
-        return self._grid(make_blocks(image.pixels, None, self._frame), image)
-
-    def _grid(self, rows: Blocks, image: Image) -> Grid:
-        smoothing = self._spatial if self._spatial in ("mean", "median") else None
-        return Grid(rows.blocks[0], image.shape, self._reach, smoothing)
+    def _blocks(self, X: Pixels, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+        if self.window % 2 == 0:
+            raise ValueError(f"window must be an odd int >= 3. Got {self.window} instead.")
+        image = validate_image(self, X.X, image_shape=X.image_shape, reset=frame is None)
+        rows = make_blocks(image.pixels, None, frame)
+        smoothing = self.spatial if self.spatial in ("mean", "median") else None
+        return Blocks([Grid(rows.blocks[0], image.shape, self.window // 2, smoothing)], rows.mean_variance)
 
     def _resolve(self, blocks: Blocks) -> None:
-        self._m = resolve_fuzzifier(self.m, blocks.n, blocks.d, self.n_clusters)
+        resolve_fuzzifier(self.m, blocks.n, blocks.d, self.n_clusters)
+        auto = 4.0 if self.spatial in ("mean", "median") else 1.0
+        self.spatial_weight_ = auto if self.spatial_weight == "auto" else float(self.spatial_weight)
         self.gamma_ = resolve_gamma(blocks, self.gamma, self.gamma_scale)
         self._gamma = frame_gamma(blocks, self.gamma, self.gamma_scale)
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> State:
-        V = fuzzy_start(blocks, self.init, self.n_clusters, rng, self._m, "kernel", 2.0, self._gamma)
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[State]:
         grid: Any = blocks.blocks[0]
-        U, _ = memberships_at(self._distances(grid, V), self._m)
-        return State(V, U, self._disagreement(grid, U) if self._spatial == "penalty" else None)
+        for _ in range(self._n_starts()):
+            V = fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m, "kernel", 2.0, self._gamma)
+            U, _ = memberships_at(self._distances(grid, V), self.m)
+            yield State(V, U, self._disagreement(grid, U) if self.spatial == "penalty" else None)
 
     def _statistics(self, grid: Any, state: State) -> Segmentation:
         V = state.centers
@@ -454,14 +436,12 @@ class SKFCM(ImageResults, AlternatingClusterer):
         V[reached] = statistics.total[reached] / statistics.weight[reached, None]
         return State(V, statistics.memberships, statistics.disagreement)
 
-    _residual = staticmethod(image_shift)
-
     # Its steps ------------------------------------------------------------------------------------------------------
 
     def _segment(self, grid: Grid, state: State) -> tuple[Array, Array, Array | None]:
         """Memberships u, u^m, and under 'penalty' the disagreement of the neighbours: planes (K, n)."""
         D = self._distances(grid, state.centers)
-        if self._spatial == "penalty":
+        if self.spatial == "penalty":
             U, W = self._at_rest(grid, D) if state.disagreement is None else self._next(D, state.disagreement)
             return U, W, self._disagreement(grid, U)
         if grid.filtered is None:
@@ -471,12 +451,12 @@ class SKFCM(ImageResults, AlternatingClusterer):
         return *self._next(D, term), None
 
     def _next(self, D: Array, term: Array) -> tuple[Array, Array]:
-        return memberships_at(D + self.spatial_weight_ * term, self._m)
+        return memberships_at(D + self.spatial_weight_ * term, self.m)
 
     def _at_rest(self, grid: Grid, D: Array) -> tuple[Array, Array]:
         """Memberships u, u^m under 'penalty': those of kernel fuzzy c-means, updated until they stay."""
-        U, W = memberships_at(D, self._m)
-        max_iter, tol = self._rest
+        U, W = memberships_at(D, self.m)
+        max_iter, tol = self.max_iter, self.tol
         for _ in range(max_iter):
             before = U
             U, W = self._next(D, self._disagreement(grid, U))
@@ -495,7 +475,7 @@ class SKFCM(ImageResults, AlternatingClusterer):
 
     def _disagreement(self, grid: Grid, U: Array) -> Array:
         """How little the neighbours of a pixel are in each cluster."""
-        return np.stack([grid.neighbor_means((1 - u) ** self._m) for u in U])
+        return np.stack([grid.neighbor_means((1 - u) ** self.m) for u in U])
 
     def _distances(self, rows: Block, V: Array) -> Array:
         """1 - exp(-gamma |x - v|^2), planes (K, n)."""
@@ -504,29 +484,16 @@ class SKFCM(ImageResults, AlternatingClusterer):
 
     def _sources(self, grid: Grid, w: Array) -> Iterator[tuple[Block, Array]]:
         """Pixels with their weights in a centre, but for the kernel; w is u^m of the cluster."""
-        yield grid, w + self.spatial_weight_ * grid.as_neighbors(w) if self._spatial == "neighbors" else w
+        yield grid, w + self.spatial_weight_ * grid.as_neighbors(w) if self.spatial == "neighbors" else w
         if grid.filtered is not None:
             yield grid.filtered, self.spatial_weight_ * w
 
     # What is kept ---------------------------------------------------------------------------------------------------
 
-    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        return float(objective)
-
-    def _finish(self, run: Run, blocks: Blocks, X: Any) -> None:
-        run.state = State(run.state.centers)
-        super()._finish(run, blocks, X)
-
-    def _store_rows(self, blocks: Blocks, state: State) -> None:
-        """The statistics hold them."""
-
     def _store(self, state: State, statistics: Segmentation, blocks: Blocks) -> None:
-        grid: Any = blocks.blocks[0]
-        self.image_shape_ = grid.shape
-        self._set_memberships(np.ascontiguousarray(statistics.memberships.T, dtype=blocks.dtype))
         self.centers_ = blocks.frame.to_input(state.centers).astype(blocks.dtype)
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[State], blocks: Blocks) -> list[str]:
         V = run.state.centers
         remedy = f"m={self.m:g} or gamma={self.gamma_:.3g} may be too large, try smaller ones"
         return super()._complaints(run, blocks) + collapse("SKFCM", V, self.memberships_, blocks, remedy)

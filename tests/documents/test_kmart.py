@@ -159,18 +159,22 @@ def test_the_number_of_categories_is_read_only(corpus):
     assert clone(KMART(0.2)).fit(corpus).n_clusters > 1
 
 
-def test_an_interrupted_fit_keeps_what_it_has(corpus, monkeypatch):
-    def stop(self, words, x):
-        if self.n == 3:
-            raise KeyboardInterrupt
-        found(self, words, x)
+def test_an_interrupted_fit_keeps_the_last_whole_pass(corpus, monkeypatch):
+    one = KMART(0.3, max_iter=1).fit(corpus)
+    calls, learn = [], kmart.Categories.learn
 
-    found = kmart.Categories.found
-    monkeypatch.setattr(kmart.Categories, "found", stop)
+    def stop(self, *arguments):
+        calls.append(1)
+        if len(calls) == 200:  # in the second pass over the 150 documents
+            raise KeyboardInterrupt
+        return learn(self, *arguments)
+
+    monkeypatch.setattr(kmart.Categories, "learn", stop)
     model = KMART(0.3)
     with pytest.raises(KeyboardInterrupt):
         model.fit(corpus)
-    assert model.memberships_.shape == (150, 3)
+    assert (model.n_iter_, model.converged_) == (1, False)
+    np.testing.assert_array_equal(model.memberships_, one.memberships_)
 
 
 @pytest.mark.parametrize("name, value", [("vigilance", 0), ("vigilance", 1.1), ("learning_rate", 0), ("tol", -1)])

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from soft_clustering import PLSI
 from soft_clustering.datasets import make_topic_corpus
 from soft_clustering.documents.plsi import split_words
-from soft_clustering.engine.alternating import Starts
+from soft_clustering.engine.fitting import Fit
 from soft_clustering.engine.blocks import Block, Frame
 
 unconverged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -120,8 +120,9 @@ def test_folding_in_finds_the_maximum(planted):
 
 def test_nearly_the_shares_of_the_last_pass(planted):
     model = PLSI(4, n_init=1, random_state=0)
-    blocks = model._make_blocks(sparse.csr_array(planted[0]), None)
-    run = Starts(model, blocks, check_random_state(0)).run()
+    blocks, fit = model._blocks(sparse.csr_array(planted[0])), Fit(model)
+    model._run(fit, blocks, check_random_state(0))
+    (run,) = fit.runs
     model.fit(planted[0])
     assert (run.state.shares.argmax(axis=1) == model.labels_).mean() > 0.98
 
@@ -341,7 +342,7 @@ def test_says_what_it_does(planted, capsys):
     PLSI(3, tempered=True, n_init=2, verbose=1, random_state=0).fit(planted[0])
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
-    assert lines[1].startswith("PLSI start 2/2: held-out log likelihood -")
+    assert lines[1].startswith("PLSI start 2: held-out log likelihood -")
     PLSI(3, tempered=True, n_init=1, verbose=2, random_state=0).fit(planted[0])
     assert "PLSI pass 1: beta 1, held-out log likelihood -" in capsys.readouterr().out
 

@@ -355,17 +355,19 @@ class PLSI(TopicModel[Aspects, Expected]):
         train, held_out = split_words(blocks.joined(), self.validation_fraction, rng)
         held_out = with_words(held_out, train.X.sum(axis=0) > 0)
         best: TemperedRun | None = None
-        for start, state in enumerate(self._starts(Blocks([train]), rng), 1):
-            run = TemperedRun(state)
-            fit.runs[:] = [run] if best is None else [best]
-            self._temper(run, train, held_out)
-            found = f"held-out log likelihood {run.best:.8g} per word at beta {run.state.beta:.3g}"
-            say(self, f"start {start}: {found}, {run.n_iter} passes")
-            best = run if best is None or run.best > best.best else best
-        assert best is not None
-        fit.runs[:] = [best]
-        self.validation_history_ = np.array(best.validation)
-        self._learn_all(best, blocks)
+        try:
+            for start, state in enumerate(self._starts(Blocks([train]), rng), 1):
+                run = TemperedRun(state)
+                fit.runs[:] = [run] if best is None else [best]
+                self._temper(run, train, held_out)
+                found = f"held-out log likelihood {run.best:.8g} per word at beta {run.state.beta:.3g}"
+                say(self, f"start {start}: {found}, {run.n_iter} passes")
+                best = run if best is None or run.best > best.best else best
+        finally:
+            kept = best or run
+            self.validation_history_ = np.array(kept.validation)
+        fit.runs[:] = [kept]
+        self._learn_all(kept, blocks)
 
     def _temper(self, run: TemperedRun, train: Block, held_out: Block) -> None:
         """Lower beta until a whole level brings nothing; ``run.state`` becomes the best state on the held-out words."""

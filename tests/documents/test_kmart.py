@@ -170,7 +170,7 @@ def test_an_interrupted_fit_keeps_the_last_whole_pass(corpus, monkeypatch):
         return learn(self, *arguments)
 
     monkeypatch.setattr(kmart.Categories, "learn", stop)
-    model = KMART(0.3)
+    model = KMART(0.3, max_iter=5)
     with pytest.raises(KeyboardInterrupt):
         model.fit(corpus)
     assert (model.n_iter_, model.converged_) == (1, False)

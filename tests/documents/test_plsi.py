@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from soft_clustering import PLSI
 from soft_clustering.datasets import make_topic_corpus
 from soft_clustering.documents.plsi import split_words
-from soft_clustering.engine.fitting import Fit
 from soft_clustering.engine.blocks import Block, Frame
+from soft_clustering.engine.fitting import Fit
 
 unconverged = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

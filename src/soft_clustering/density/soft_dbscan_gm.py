@@ -48,6 +48,7 @@ from ..kernels import EMPTY, GaussStatistics, gauss_memberships, gauss_statistic
 from .eps import core_distances, gaussian_means, quantile, separation
 
 _PERCENTILES = np.arange(1, 96) / 100  # of the core distances; beyond them isolated samples decide on the radius
+_NEARLY = 0.95  # of the best separation: smaller differences say little, and a larger radius has less noise
 _RULED = 2000  # rows on which 'auto' chooses
 _IN_GAUSSIAN = 0.9  # quantile of the core distances within a cluster of G-means
 _TIE = 1e-9  # a distance beyond eps by less (relatively) is within: ties do not depend on the rounding
@@ -308,7 +309,7 @@ class SoftDBSCANGM(AlternatingClusterer):
         return cluster(quantile(reach, weight, self._best_percentile(Z, weight, reach, search)))
 
     def _best_percentile(self, Z: Array, weight: Array, reach: Array, search: dict[str, Any]) -> float:
-        """The percentile of the core distances that separates best, the largest of equals."""
+        """The largest percentile of the core distances that separates nearly as well as the best one."""
         if len(Z) > _RULED:
             # A sample is sparser, but its percentiles are at the same places.
             middles = (np.arange(_RULED) + 0.5) / _RULED
@@ -319,7 +320,7 @@ class SoftDBSCANGM(AlternatingClusterer):
         found = separation(Z, weight, reach, radii * (1 + _TIE))
         if not found.any():
             return float(_PERCENTILES[-1])
-        return float(_PERCENTILES[np.flatnonzero(found >= found.max() * (1 - _TIE))[-1]])
+        return float(_PERCENTILES[np.flatnonzero(found >= _NEARLY * found.max() * (1 - _TIE))[-1]])
 
     # The fuzzy stage ------------------------------------------------------------------------------------------------
 

@@ -7,15 +7,21 @@ mutant a line, and a second call resumes where the first stopped::
     python tools/mutate.py mutants.jsonl --n 300 --seed 0 --workers 2
 
 ``--python`` names the interpreter that runs the tests, if mutmut lives in an environment of its own. A survivor is a
-mutant that no test noticed; ``--again`` tests only the survivors of the file again, after tests were added.
+mutant that no test noticed; ``--again`` tests only the survivors of the file again, after tests were added. A mutant
+of code that has been removed or rewritten since, or that is left alone by now, does not count in the report.
 
 The sample is drawn evenly over the modules, and within a module evenly over the operators. Each mutant meets at most
 two runs of pytest, quickest test first, in a copy of the tree: the module's own tests and doctests, then the tests of
 the modules that use it and the conformance checks of its estimators, each run up to ``--budget`` seconds of tests.
 Tests that fail without a mutation are left out. A mutant that runs out of time counts as killed.
 
-Left alone, because a change there cannot change a result: docstrings and other text, annotations,
-``if TYPE_CHECKING``, printing, what ``raise`` and ``warnings.warn`` say, and limits such as ``max_iter``.
+Left alone, because a change there cannot change a result:
+
+* docstrings and other text, annotations, ``if TYPE_CHECKING``, printing, what ``raise`` and ``warnings.warn`` say;
+* arguments that bound the work, such as ``max_iter``, and ``maxsize`` of a cache;
+* guards against mistakes of a programmer that the package does not make: ``strict`` of ``zip``, where the lengths are
+  equal by construction, and ``frozen`` of a dataclass that nobody changes;
+* a number that stays the same: 1e100 - 1 is 1e100.
 """
 
 from __future__ import annotations
@@ -60,7 +66,8 @@ ENGINE_USERS = ("fuzzy.fcm", "fuzzy.gk", "mixture.gmm", "evidential.ecm")
 CLUSTERS = ["tests/engine/test_dask.py"]  # tests that start a cluster, which takes seconds
 CONFORMANCE = ("tests/test_protocol.py", "tests/test_edge_cases.py")
 # Arguments that bound the work or say how it is done, not what it computes.
-LIMITS = {"max_iter", "n_jobs", "verbose", "stacklevel", "copy", "copy_X", "block_size", "chunk_size"}
+LIMITS = {"max_iter", "n_jobs", "verbose", "stacklevel", "copy", "copy_X", "block_size", "chunk_size", "maxsize"}
+GUARDS = {"strict", "frozen"}  # arguments that only notice a mistake of a programmer
 TEXT_FUNCTIONS = {"__repr__", "__str__", "_repr_html_"}
 SWAPS = {
     "min": "max",
@@ -85,7 +92,7 @@ class Mutant:
     module: str  # family.name
     line: int
     operator: str
-    key: str  # an identity that does not depend on the place in the file
+    key: str  # an identity that changes with its line of code only, not with the rest of the file
     tree: Any
     node: Any
     replacement: Any
@@ -122,7 +129,7 @@ def swap_function(node: Any) -> Iterator[Any]:
 def drop_keyword(node: Any) -> Iterator[Any]:
     """Leave out one keyword argument."""
     for place, argument in enumerate(node.args):
-        if argument.keyword is not None and argument.keyword.value not in LIMITS:
+        if argument.keyword is not None and argument.keyword.value not in LIMITS | GUARDS:
             yield node.with_changes(args=[*node.args[:place], *node.args[place + 1 :]])
 
 
@@ -179,8 +186,15 @@ def left_alone(node: Any) -> bool:
     if isinstance(node, cst.Param):
         return node.name.value in LIMITS
     if isinstance(node, cst.Arg):
-        return node.keyword is not None and node.keyword.value in LIMITS
+        return node.keyword is not None and node.keyword.value in LIMITS | GUARDS
     return called(node) in {"warn", "print", "cast", "TypeVar"}
+
+
+def same(node: Any, replacement: Any) -> bool:
+    """Return whether two nodes mean the same: the same text, or the same number in another notation."""
+    if isinstance(node, cst.BaseNumber) and isinstance(replacement, cst.BaseNumber):
+        return bool(node.evaluated_value == replacement.evaluated_value)
+    return bool(node.deep_equals(replacement))
 
 
 def mutants_of(module: str) -> list[Mutant]:
@@ -189,6 +203,7 @@ def mutants_of(module: str) -> list[Mutant]:
     wrapper = MetadataWrapper(cst.parse_module(path.read_text(encoding="utf-8")))
     positions = wrapper.resolve(PositionProvider)
     tree = wrapper.module
+    lines = tree.code.splitlines()
     found = []
     alike: Counter[str] = Counter()
 
@@ -205,11 +220,14 @@ def mutants_of(module: str) -> list[Mutant]:
         name = operator.__name__.removeprefix("operator_")
         for replacement in operator(node):
             before, after = tree.code_for_node(node), tree.code_for_node(replacement)
-            if before != after:
-                change = f"{module} {name} {before} -> {after}"
+            if not same(node, replacement):
+                at = positions[node].start
+                line = lines[at.line - 1]
+                place = f"{line.strip()} {at.column - len(line) + len(line.lstrip())}"
+                change = f"{module} {name} {place} {before} -> {after}"
                 alike[change] += 1
                 key = hashlib.sha256(f"{change} {alike[change]}".encode()).hexdigest()[:16]
-                found.append(Mutant(module, positions[node].start.line, name, key, tree, node, replacement))
+                found.append(Mutant(module, at.line, name, key, tree, node, replacement))
 
     for statement in tree.body:
         walk(statement)
@@ -251,6 +269,11 @@ class Tests:
 
     path: str
     estimator: str = ""
+
+    @property
+    def name(self) -> str:
+        """A name that changes with the file."""
+        return f"{self.path} {self.estimator} {hashlib.sha256((ROOT / self.path).read_bytes()).hexdigest()[:16]}"
 
     def arguments(self) -> list[str]:
         """Return what selects them in pytest."""
@@ -442,17 +465,17 @@ def run(mutants: list[Mutant], results: Path, python: str, workers: int, budget:
                     future.cancel()
 
         missing: dict[Any, Callable[[Tree], Any]] = {
-            tests: methodcaller("baseline", tests) for tests in needed if str(tests) not in known
+            tests: methodcaller("baseline", tests) for tests in needed if tests.name not in known
         }
         for tests, passed in as_they_end(missing):
-            known[str(tests)] = passed
+            known[tests.name] = passed
             cache.write_text(json.dumps(known), encoding="utf-8")
             print(
                 f"baseline {' '.join(tests.arguments())}: {len(passed)} tests, {sum(passed.values()):.1f} s", flush=True
             )
 
         chosen = {
-            module: [quickest([known[str(tests)] for tests in stage], budget) for stage in runs]
+            module: [quickest([known[tests.name] for tests in stage], budget) for stage in runs]
             for module, runs in stages.items()
         }
         waiting: dict[Any, Callable[[Tree], Any]] = {
@@ -475,7 +498,11 @@ def read(results: Path) -> dict[str, dict[str, Any]]:
 
 
 def report(records: dict[str, dict[str, Any]]) -> None:
-    """Print the share killed and the survivors."""
+    """Print the share killed and the survivors, of the mutants that the code still has."""
+    modules = {record["module"] for record in records.values()}
+    present = {mutant.key for module in modules for mutant in mutants_of(module)}
+    gone = len(records.keys() - present)
+    records = {key: record for key, record in records.items() if key in present}
     for record in records.values():
         if record["status"] == "survived":
             print(f"\n{record['module']}:{record['line']} {record['operator']}\n{record['diff']}")
@@ -488,6 +515,8 @@ def report(records: dict[str, dict[str, Any]]) -> None:
         seconds = sum(record["seconds"] for record in records.values()) / len(records)
         killed = total.total() - alive.total()
         print(f"{'all':10} {killed:4} of {total.total():4} killed: {killed / total.total():.1%}, {seconds:.1f} s each")
+    if gone:
+        print(f"{gone} others are left out: their code has changed, or is left alone by now")
 
 
 def main() -> None:

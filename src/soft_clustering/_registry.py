@@ -220,7 +220,8 @@ REGISTRY: tuple[Row, ...] = (
         "density",
         None,
         "Chiu (1994)",
-        "the number of clusters is not known, centres are to be samples; not for overlap in more than 10 features",
+        "the number of clusters is not known, centres are to be samples; not for overlap in more than 10 features, nor "
+        "for classes that are no dense places",
     ),
     Row(
         "SoftDBSCANGM",
@@ -228,7 +229,8 @@ REGISTRY: tuple[Row, ...] = (
         "density",
         None,
         "Smiti, Elouedi (2016)",
-        "dense clusters among noise, their number not known; not for overlap in many features or different densities",
+        "dense clusters among noise, their number not known; not for overlap, different densities, or classes that "
+        "are no dense places",
         "only abstracts: DBSCAN-GM joins DBSCAN and Gaussian means, Soft DBSCAN adds degrees as in fuzzy c-means",
     ),
     Row(

@@ -135,23 +135,22 @@ def test_density_clusters_are_those_of_scikit_learn(data, offset):
 
 
 def auto_radius(X, min_samples):
-    """The percentile of the core distances at which the core samples are separated best, by all paths."""
+    """The largest percentile of the core distances that separates the core samples nearly best, by all paths."""
     n = len(X)
     D = cdist(X, X)
     reach = np.sort(D, axis=1)[:, min_samples - 1]
     joined = np.maximum(D, np.maximum(reach, reach[:, None]))  # the radius at which two samples are joined
     for k in range(n):
         joined = np.minimum(joined, np.maximum(joined[:, [k]], joined[k]))
-    best = (0.0, np.quantile(reach, 0.95))
-    for q in np.arange(95, 0, -1) / 100:
-        eps = np.quantile(reach, q)
+    radii = [np.quantile(reach, q) for q in np.arange(95, 0, -1) / 100]
+    found = []
+    for eps in radii:
         # Two samples that are each other's last neighbour are at exactly this distance: within, however it is rounded.
         core = reach <= eps * (1 + 1e-9)
         levels = joined[np.ix_(core, core)]
         apart = levels > eps * (1 + 1e-9)
-        found = (1 - eps * (1 + 1e-9) / levels[apart]).sum() / n**2
-        best = max(best, (found, eps), key=lambda pair: pair[0] / (1 + 1e-9))
-    return best[1]
+        found.append((1 - eps * (1 + 1e-9) / levels[apart]).sum() / core.sum() ** 2 * core.mean() ** 1.4)
+    return next(eps for eps, value in zip(radii, found, strict=True) if value >= 0.95 * max(found) * (1 - 1e-9))
 
 
 @quiet
@@ -190,12 +189,13 @@ def test_breast_cancer_has_two_clusters_and_more():
         assert adjusted_rand_score(y, model.labels_) > 0.3
 
 
-def test_planted_mixtures():
+@pytest.mark.parametrize("first, least", [(200, 0.35), (1500, 0.44)])
+def test_planted_mixtures(first, least):
     """Overlapping ellipsoids of unequal size in 5 to 40 features, which one radius for all separates in part."""
-    sets = [planted_mixture(seed) for seed in range(200, 212)]
+    sets = [planted_mixture(seed) for seed in range(first, first + 12)]
     models = [SoftDBSCANGM().fit(X) for X, _ in sets]
     assert min(model.n_clusters_ for model in models) >= 2
-    assert np.mean([adjusted_rand_score(y, m.labels_) for (_, y), m in zip(sets, models, strict=True)]) > 0.3
+    assert np.mean([adjusted_rand_score(y, m.labels_) for (_, y), m in zip(sets, models, strict=True)]) > least
 
 
 def test_g_means_radius_by_definition():
@@ -368,7 +368,7 @@ def test_faces(shared_data):
 
 @quiet
 def test_agreement_with_the_classes_of_ten_sets():
-    expected = [0.568, 0.350, 0.800, 0.545, 0.774, 0.577, 0.602, 0.789, 0.626, 1]
+    expected = [0.568, 0.350, 0.800, 0.545, 0.774, 0.577, 0.602, 0.789, 0.618, 1]
     soft, dense, loop = [], [], []
     for (name, (X, y)), value in zip(offline_sets().items(), expected, strict=True):
         model = SoftDBSCANGM().fit(X)
@@ -377,9 +377,9 @@ def test_agreement_with_the_classes_of_ten_sets():
         dense.append(adjusted_rand_score(y, model.dbscan_labels_))
         if len(X) < 1700:  # but for the two large ones
             loop.append(adjusted_rand_score(y, SoftDBSCANGM(model.eps_, max_iter=100).fit(X).labels_) - soft[-1])
-    assert np.mean(soft) == pytest.approx(0.663, abs=1e-3)
-    assert np.mean(dense) == pytest.approx(0.691, abs=1e-3)
-    assert np.mean(loop) < -0.06  # 0.52 over all ten
+    assert np.mean(soft) == pytest.approx(0.662, abs=1e-3)
+    assert np.mean(dense) == pytest.approx(0.694, abs=1e-3)
+    assert np.mean(loop) < -0.06  # 0.54 over all ten
 
 
 # The protocol's own ---------------------------------------------------------------------------------------------------

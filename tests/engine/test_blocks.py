@@ -9,8 +9,9 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.utils import check_random_state
 
 from soft_clustering import FCM
+from soft_clustering.engine import blocks as blocks_module
 from soft_clustering.engine.alternating import Run, alternate
-from soft_clustering.engine.blocks import Block, Blocks, Frame, make_blocks
+from soft_clustering.engine.blocks import Block, Blocks, Frame, distinct_rows, make_blocks
 from soft_clustering.engine.initialisation import kmeans_plusplus, random_rows
 
 IRIS = load_iris().data
@@ -217,6 +218,19 @@ def test_take_over_several_blocks(container, weighted):
 def test_take_from_one_of_several_blocks():
     block = cut(make_blocks(IRIS), [10, 77]).take(np.array([12, 11]))
     np.testing.assert_array_equal(block.X, IRIS[[11, 12]])
+
+
+@pytest.mark.parametrize("limit", [1, 3, 4, 10])
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_distinct_rows_of_all_pieces(monkeypatch, container, limit):
+    """Pieces of one row; they are read until so many distinct rows are found."""
+    monkeypatch.setattr(blocks_module, "_PIECE", 2)
+    X = np.repeat([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]], 3, axis=0)
+    block, read = Block(container(X), None, Frame(np.zeros(2), 1.0)), []
+    original = block.pieces
+    monkeypatch.setattr(block, "pieces", lambda: (read.append(piece) or piece for piece in original()))
+    np.testing.assert_array_equal(distinct_rows(block, limit).rows, X[::3][:limit])
+    assert len(read) == {1: 1, 3: 7, 4: 10, 10: 12}[limit]
 
 
 def test_split_gives_views():

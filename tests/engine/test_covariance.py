@@ -5,7 +5,14 @@ import pytest
 
 from soft_clustering import GK, GathGeva
 from soft_clustering.engine.blocks import Blocks, Subspace
-from soft_clustering.engine.covariance import COND_MAX, factorised, floored, sound_factors
+from soft_clustering.engine.covariance import (
+    COND_MAX,
+    Ellipsoids,
+    factorised,
+    floored,
+    shape_collapse,
+    sound_factors,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -68,3 +75,14 @@ def test_sound_covariances_are_kept_as_they_are():
     kept, factor = floored(covariance)
     assert kept is covariance
     np.testing.assert_allclose(factor @ covariance @ factor.T, np.eye(2), atol=1e-14)
+    stack = np.stack([covariance, np.eye(2)])
+    assert factorised(stack)[0] is stack
+
+
+@pytest.mark.parametrize("difference, alike", [(9.9e-7, True), (1e-6, False), (1e-3, False)])
+def test_prototypes_that_differ_by_less_than_a_millionth_are_one(difference, alike):
+    """Two balls of variance 1 whose means are so far apart; their memberships differ, so that only this counts."""
+    balls = Ellipsoids(np.array([[0.0], [difference]]), np.ones((2, 1, 1)), np.ones((2, 1, 1)))
+    complaints = shape_collapse("GK", balls, np.array([[0.9, 0.1], [0.2, 0.8]]), "scale X")
+    assert bool(complaints) == alike
+    assert not alike or "1 distinct prototypes" in complaints[0]

@@ -178,3 +178,12 @@ def test_batches_are_refused():
 def test_partial_fit_takes_a_dask_array():
     model = FCM(3, init=START).partial_fit(da.from_array(X, chunks=(300, 4)))
     np.testing.assert_allclose(model.centers_, FCM(3, init=START).partial_fit(X).centers_, rtol=0, atol=1e-9)
+
+
+def test_without_a_frame_the_rows_are_in_their_own_units():
+    from soft_clustering.engine.blocks import distinct_rows
+    from soft_clustering.engine.dask_blocks import DaskBlocks
+
+    rows = np.arange(12.0).reshape(6, 2)
+    blocks = DaskBlocks(da.from_array(rows, chunks=(2, 2)), None)
+    np.testing.assert_array_equal(blocks.reduce(distinct_rows, 10).rows, rows)

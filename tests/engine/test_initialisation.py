@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from soft_clustering import kernels
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.engine.initialisation import further_rows, kmeans_plusplus, random_rows, starting_centers
+from soft_clustering.engine.initialisation import further_rows, kmeans_plusplus, lloyd, random_rows, starting_centers
 
 IRIS = load_iris().data
 
@@ -214,3 +214,21 @@ def test_further_rows_are_drawn_by_squared_distance():
     np.testing.assert_allclose(np.sort(both), [1, 3])
     more = further_rows(blocks.joined(), V, 4, rng)  # more than there are distinct rows
     assert np.isfinite(more).all()
+
+
+def test_further_rows_are_rows():
+    blocks = make_blocks(IRIS)
+    drawn = further_rows(blocks.joined(), blocks.frame.from_input(IRIS[:1]), 5, np.random.RandomState(0))
+    assert cdist(blocks.frame.to_input(drawn), IRIS).min(axis=1).max() < 1e-12
+    assert len(np.unique(drawn, axis=0)) == 5
+
+
+def test_lloyd_goes_on_until_the_centres_are_means_and_no_longer(monkeypatch):
+    blocks, passes = make_blocks(IRIS), []
+    original = kernels.center_statistics
+    monkeypatch.setattr(kernels, "center_statistics", lambda *given: passes.append(given) or original(*given))
+    V = blocks.frame.to_input(lloyd(blocks, blocks.frame.from_input(IRIS[:3])))
+    labels = cdist(IRIS, V).argmin(axis=1)
+    means = np.stack([IRIS[labels == k].mean(axis=0) for k in range(3)])
+    np.testing.assert_allclose(V, means, rtol=0, atol=1e-3)
+    assert 2 < len(passes) < 30

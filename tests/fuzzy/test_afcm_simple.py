@@ -17,6 +17,7 @@ from sklearn.mixture import GaussianMixture
 
 from soft_clustering import AFCMSimple, kernels
 from soft_clustering.engine import alternating
+from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.fuzzy import afcm_simple
 
 IRIS = load_iris().data
@@ -310,3 +311,16 @@ def test_fit_with_the_twins(monkeypatch):
     numpy = AFCMSimple(4, n_init=1, random_state=0).fit(X)
     np.testing.assert_allclose(numpy.memberships_, compiled.memberships_, rtol=0, atol=1e-11)
     np.testing.assert_allclose(numpy.objective_history_, compiled.objective_history_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("logarithm", [-1e4, 1e4])
+def test_extrapolated_entropy_weight_stays_in_its_bounds(logarithm):
+    """A proposal of the acceleration may lie far outside; memberships of its entropy weight must be finite."""
+    model = AFCMSimple(3, random_state=0).fit(IRIS)
+    blocks = make_blocks(IRIS)
+    state = model._from_vector(np.append(model._state.centers.ravel(), logarithm), model._state)
+    assert 0 < state.weight < np.inf
+    assert np.sign(np.log(state.weight)) == np.sign(logarithm)
+    U = model._memberships(blocks.joined(), state)
+    np.testing.assert_allclose(U.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_array_equal(state.centers, model._state.centers)

@@ -109,6 +109,14 @@ def test_first_round_by_loops(max_fcm_iter):
     np.testing.assert_allclose(model.objective_history_, [expected[0], min(expected)], rtol=1e-12)
 
 
+def test_one_fuzzy_iteration_leaves_the_means_of_a_hard_partition():
+    X = make_blobs(200, 3, centers=6, cluster_std=2.0, random_state=3)[0]
+    model = rounds(X, 1, n_clusters=6, n_modules=1, init=X[:6], max_fcm_iter=1, tol=0)
+    V, labels = kmeans(X, X[:6])
+    np.testing.assert_allclose(model.centers_, V, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(model.labels_, labels)
+
+
 def test_mutation_by_loops():
     rng = np.random.RandomState(0)
     W = np.eye(3, dtype=np.float32)[rng.randint(3, size=50)]
@@ -179,6 +187,7 @@ def test_a_column_without_memberships_gets_a_sample():
     V = blocks.frame.to_input(MembershipSpace(blocks).centers(W, 2.0, np.random.RandomState(0)))
     np.testing.assert_allclose(V[1], IRIS.mean(axis=0), rtol=1e-12)
     assert cdist(V[[0, 2]], IRIS).min(axis=1).max() < 1e-12
+    assert np.abs(V[0] - V[2]).max() > 0.1  # a sample each
 
 
 def test_near_m_1_a_module_is_kmeans(monkeypatch):

@@ -534,6 +534,17 @@ def test_coreset_stands_in_for_all_rows():
         assert part.objective == pytest.approx(full.objective, rel=0.05)
 
 
+def test_half_of_a_coreset_is_drawn_by_squared_distance():
+    """The twenty rows far away have nearly all of the squared distance to the one seed, which is none of them."""
+    X = np.random.default_rng(0).normal(size=(10000, 2))
+    X[:20] += 1000
+    core = coreset(make_blocks(X), 1000, 1, np.random.RandomState(0)).joined()
+    far = core.X[:, 0] > 500
+    assert far.mean() == pytest.approx(0.5, abs=0.01)
+    assert core.weight[far].sum() == pytest.approx(20, rel=0.05)  # each row counts as much as it should
+    assert core.weight[~far].sum() == pytest.approx(9980, rel=0.05)
+
+
 def test_many_rows():
     X, y = make_blobs(12000, 4, centers=6, cluster_std=0.6, random_state=1)
     model = CAFHFCM(random_state=0).fit(X)

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import FCC, FCM
+from soft_clustering.engine import blocks
 from soft_clustering.fuzzy import fcc
 from soft_clustering.inputs.colors import lab_to_rgb, rgb_to_lab
 from soft_clustering.testing import ALL_CHECKS, SAMPLES
@@ -240,6 +241,23 @@ def test_copies_are_clustered_once(monkeypatch):
     monkeypatch.setattr(fcc, "ball_rule", lambda d, *rest: sizes.append(d.shape[1]) or original(d, *rest))
     FCC(4, color_space="lab", random_state=0).fit(pixels)
     assert max(sizes) <= 64
+    sizes.clear()
+    FCC(4, radius=2.3, random_state=0).fit(pixels)  # other features are taken as they are
+    assert min(sizes) == 400
+
+
+@pytest.mark.filterwarnings("ignore:FCC did not converge")
+def test_distances_to_many_centers_are_held_in_pieces(monkeypatch):
+    sizes = []
+    original = fcc.ball_rule
+    monkeypatch.setattr(fcc, "ball_rule", lambda d, *rest: sizes.append(d.size) or original(d, *rest))
+    monkeypatch.setattr(blocks, "_PIECE", 1000)
+    X = load_iris().data
+    model = FCC(20, radius=0.1, init=X[::7][:20], max_iter=2).fit(X)
+    assert max(sizes) == 1000
+    monkeypatch.undo()
+    whole = FCC(20, radius=0.1, init=X[::7][:20], max_iter=2).fit(X)
+    np.testing.assert_allclose(model.memberships_, whole.memberships_, rtol=0, atol=1e-12)
 
 
 def test_fewer_colors_than_clusters():

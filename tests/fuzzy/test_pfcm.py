@@ -283,6 +283,13 @@ def test_collapse_names_the_remedy():
 def test_both_weights_zero():
     with pytest.raises(ValueError, match="membership_weight and typicality_weight must not both be 0"):
         PFCM(3, membership_weight=0, typicality_weight=0).fit(IRIS)
+    with pytest.raises(ValueError, match="below 1e-100"):
+        PFCM(3, membership_weight=9e-101, typicality_weight=0).fit(IRIS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = PFCM(3, membership_weight=1e-100, typicality_weight=0, random_state=0).fit(IRIS)
+    expected = PFCM(3, typicality_weight=0, random_state=0).fit(IRIS)
+    np.testing.assert_allclose(model.centers_, expected.centers_, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from soft_clustering import RoughKMeans
+from soft_clustering.engine import blocks as blocks_module
 from soft_clustering.engine.blocks import make_blocks
 
 IRIS = load_iris().data
@@ -305,6 +306,15 @@ def test_a_cluster_without_members_starts_again_from_the_worst_row():
     blocks = make_blocks(dask_array.from_array(X, chunks=(1, -1)))
     statistics = blocks.reduce(model._statistics, blocks.frame.from_input([[0.5], [10.9], [1000.0]]))
     np.testing.assert_allclose(blocks.frame.to_input(statistics.worst_row), [12.0], rtol=1e-15)
+
+
+def test_the_worst_row_is_that_of_all_pieces(monkeypatch):
+    monkeypatch.setattr(blocks_module, "_PIECE", 2)  # two rows at a time
+    X = np.array([[0.0], [12.0], [1.0], [10.0], [0.2], [0.3]])
+    blocks = make_blocks(X)
+    statistics = blocks.reduce(RoughKMeans(3)._statistics, blocks.frame.from_input([[0.5], [10.9], [1000.0]]))
+    np.testing.assert_allclose(blocks.frame.to_input(statistics.worst_row), [12.0], rtol=1e-15)
+    assert statistics.worst / blocks.frame.scale**2 == pytest.approx(1.1**2, rel=1e-12)
 
 
 def test_a_cluster_that_stays_empty_is_said():

@@ -240,6 +240,10 @@ def test_number_of_clusters():
     assert SFCMEP(random_state=0).fit(IRIS, prior_memberships=np.full((150, 4), np.nan)).n_clusters_ == 4
     model = SFCMEP()
     assert model.fit(IRIS, FEW).n_clusters is None
+    # Without labels it is 3, whatever the data are: the number is not found.
+    five = make_blobs(100, centers=5, cluster_std=0.1, random_state=0)[0]
+    assert SFCMEP(random_state=0).fit(five).n_clusters_ == 3
+    assert not SFCMEP.finds_n_clusters
 
 
 @pytest.mark.parametrize(

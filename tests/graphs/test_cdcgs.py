@@ -230,6 +230,16 @@ def test_units_of_weights_do_not_matter(torch):
         assert other.objective_ == model.objective_
 
 
+@pytest.mark.parametrize("least, most", [(1e-200, 1e200), (1e-300, 1e-300), (1e300, 1e305)])
+def test_links_of_extreme_weights_sum_to_one(torch, least, most):
+    A = np.zeros((4, 4))
+    A[0, 1] = A[1, 0] = least
+    A[2, 3] = A[3, 2] = most
+    degrees = links_of(torch, A).degrees.numpy()
+    assert degrees.sum() == pytest.approx(1, rel=1e-14)
+    assert degrees[2] == pytest.approx(0.5 / (1 + least / most), rel=1e-14)
+
+
 @pytest.mark.parametrize("objective", ["identity", "modularity"])
 def test_isolated_nodes_have_equal_memberships(torch, objective):
     A = np.zeros((36, 36))

@@ -83,6 +83,10 @@ def test_hostile_features():
             validate_node_features(features, 4)
     with pytest.raises(ValueError, match=r"at most 1e\+15. Got 1e\+20"):
         Features.of(np.full((2, 1), 1e20), None, False).input(None, np.full((2, 1), 1e20))
+    one = np.array([[1.0, -1e20], [0.0, 2.0]])  # a single large entry is enough
+    for features in (one, sparse.csr_array(one)):
+        with pytest.raises(ValueError, match=r"at most 1e\+15. Got 1e\+20"):
+            Features.of(features, None, False).input(None, features)
 
 
 def test_sparse_product_and_its_gradient(torch, rng):

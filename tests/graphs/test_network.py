@@ -10,12 +10,20 @@ from scipy import sparse
 from scipy.sparse.linalg import ArpackError
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import get_tags
 
 from soft_clustering import BIGCLAM, MMSB, BayesianNMF
 from soft_clustering.datasets import load_graph
 from soft_clustering.engine.alternating import Run
 from soft_clustering.graphs import bayesian_nmf, bigclam, mmsb, network
-from soft_clustering.graphs.network import best_of_starts, cluster_directions, iterate, neighbour_means, spectral_labels
+from soft_clustering.graphs.network import (
+    best_of_starts,
+    cluster_directions,
+    iterate,
+    mean_weight,
+    neighbour_means,
+    spectral_labels,
+)
 from soft_clustering.metrics import overlapping_nmi
 
 KARATE = load_graph("karate")
@@ -353,6 +361,22 @@ def test_neighbour_means():
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 0.0]])
     links = sparse.csr_array(np.array([[1.0, 0, 3.0], [0, 0, 0], [0, 2.0, 0]]))
     np.testing.assert_allclose(neighbour_means(links, rows), [[4.0, 0.5], [0, 0], [3.0, 4.0]])
+
+
+def test_mean_of_weights_that_overflow_in_single_precision():
+    A = sparse.csr_array(np.array([[0, 3e38, 1e38], [3e38, 0, 2e38], [1e38, 2e38, 0]], dtype=np.float32))
+    assert mean_weight(A) == pytest.approx(2e38, rel=1e-6)
+
+
+@each
+def test_tags_say_what_is_refused(cls):
+    tags = get_tags(cls()).input_tags
+    assert tags.positive_only and tags.pairwise and tags.sparse
+    A = KARATE.adjacency.toarray()
+    with pytest.raises(ValueError, match=">= 0"):
+        cls(2).fit(-A)
+    with pytest.raises(ValueError, match=r"square|n_nodes"):
+        cls(2).fit(A[:, :5])
 
 
 @unconverged

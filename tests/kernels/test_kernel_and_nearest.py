@@ -15,7 +15,7 @@ from soft_clustering.engine.initialisation import kmeans
 from soft_clustering.kernels import reference
 
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not compiled")
-RULES = [("kernel", 2.0, 0.3), ("kernel", 1.4, 5.0), ("kernel", 2.5, 1e-6), ("nearest", 0.0)]
+RULES = [("kernel", 2.0, 0.3), ("kernel", 1.4, 5.0), ("kernel", 2.5, 1e-6), ("nearest",)]
 
 
 def block_of(X, weight=None):
@@ -65,9 +65,9 @@ def test_nearest_rule():
     X, V = rng.normal(size=(300, 3)), rng.normal(size=(6, 3))
     V[4] = V[2]  # of two equal ones the first
     D = cdist(X, V, "sqeuclidean")
-    U = kernels.center_memberships(block_of(X), V, "nearest", 0.0)
+    U = kernels.center_memberships(block_of(X), V, "nearest")
     np.testing.assert_array_equal(U, np.eye(6)[D.argmin(axis=1)])
-    statistics = kernels.center_statistics(block_of(X), V, "nearest", 0.0)
+    statistics = kernels.center_statistics(block_of(X), V, "nearest")
     np.testing.assert_array_equal(statistics.weight, U.sum(axis=0))
     np.testing.assert_allclose(statistics.total, U.T @ X, atol=1e-12)
     assert statistics.objective == pytest.approx(D.min(axis=1).sum(), rel=1e-13)

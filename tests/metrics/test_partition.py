@@ -133,6 +133,18 @@ def test_product_and_differences_are_both_in_use(monkeypatch):
     silhouette(*CASES["duplicates in many features"])
     silhouette(*CASES["plain"])
     assert len(calls) == 2
+    X, labels = CASES["many features"]
+    # Each feature has an origin of its own: rows about their mean keep the digits of a product.
+    assert silhouette(X + 1e3 * np.cos(np.arange(X.shape[1])), labels) == pytest.approx(silhouette(X, labels), rel=1e-9)
+    assert len(calls) == 2
+
+
+def test_one_close_pair_in_many_features():
+    """Among rows far from each other two are nearly the same: a product would lose the digits of their distance."""
+    X = np.random.default_rng(0).normal(size=(6, 50))
+    X[1] = X[0] + 1e-9
+    labels = np.array([0, 0, 1, 1, 2, 2])
+    assert silhouette(X, labels) == pytest.approx(brute_silhouette(X, labels), rel=1e-12)
 
 
 # scikit-learn ---------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from soft_clustering import MBMM
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.mixture.base import component_means, count_distinct, given_memberships, smoothed_kmeans
 
@@ -39,6 +40,14 @@ def test_smoothed_kmeans_is_a_partition_with_a_share_for_all():
 
 def test_centres_at_one_place_share():
     np.testing.assert_allclose(smoothed_kmeans(make_blocks(np.ones((6, 2))), 3, np.random.RandomState(0)), 1 / 3)
+
+
+def test_random_memberships_sum_to_one_in_each_row():
+    U = MBMM(3, init="random")._starting_memberships(make_blocks(X), np.random.RandomState(0))
+    assert U.shape == (5, 3) and U.min() > 0
+    np.testing.assert_allclose(U.sum(axis=1), 1, rtol=1e-14)
+    square = MBMM(5, init="random")._starting_memberships(make_blocks(X), np.random.RandomState(0))
+    np.testing.assert_allclose(square.sum(axis=1), 1, rtol=1e-14)
 
 
 def test_means_of_components():

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import gammaln, psi
 
+from soft_clustering.mixture import dirichlet
 from soft_clustering.mixture.dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood
 
 
@@ -84,3 +85,24 @@ def test_the_start_is_kept():
     s, start = np.log([[0.2, 0.7]]), np.ones((1, 2))
     maximum_likelihood(s, start)
     np.testing.assert_array_equal(start, 1)
+
+
+def test_one_shape_at_rest_does_not_end_the_steps():
+    """From this start Newton's first step leaves the first shape where it is, and moves the second."""
+    truth = np.array([[3.0, 5.0]])
+    s = psi(truth) - psi(truth.sum())
+    first = brentq(lambda a: dirichlet._newton_step(np.array([[a, 4.0]]), s)[0, 0], 2.5, 3.0, xtol=1e-14)
+    start = np.array([[first, 4.0]])
+    step = dirichlet._newton_step(start, s)[0]
+    assert abs(step[0]) < 1e-12 and abs(step[1]) > 0.1
+    np.testing.assert_allclose(maximum_likelihood(s, start), truth, rtol=1e-11)
+
+
+def test_convergence_is_quadratic(monkeypatch):
+    """From a guess near the solution a few steps are enough, and no row is looked at once it rests."""
+    truth = np.array([[2.0, 3.0, 0.5], [20.0, 30.0, 5.0], [0.3, 0.2, 0.4]])
+    s = psi(truth) - psi(truth.sum(axis=1, keepdims=True))
+    rows, original = [], dirichlet._newton_step
+    monkeypatch.setattr(dirichlet, "_newton_step", lambda a, s: rows.append(len(a)) or original(a, s))
+    np.testing.assert_allclose(maximum_likelihood(s), truth, rtol=1e-11)
+    assert len(rows) <= 12 and min(rows) > 0

@@ -189,6 +189,15 @@ def test_identical_points_collapse_with_a_warning():
     np.testing.assert_allclose(model.covariances_, np.broadcast_to(1e-6 * np.eye(3), (2, 3, 3)), atol=1e-15)
 
 
+@pytest.mark.parametrize(
+    "reg_covar, remedy", [(1e-6, "use fewer clusters or another init"), (100.0, "reg_covar=100 exceeds")]
+)
+def test_collapse_names_the_remedy(reg_covar, remedy):
+    """Equal memberships stay equal; the ridge is to blame only where it is larger than the variance of the features."""
+    with pytest.warns(ConvergenceWarning, match=f"collapsed.*{remedy}"):
+        GMM(2, init=np.full((150, 2), 0.5), reg_covar=reg_covar).fit(IRIS)
+
+
 def test_empty_component_warns():
     X, _ = make_blobs(100, centers=2, random_state=0)
     start = np.zeros((100, 3))

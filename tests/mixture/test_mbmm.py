@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import MBMM
 from soft_clustering.engine import blocks as blocks_module
-from soft_clustering.mixture.mbmm import Components
+from soft_clustering.mixture.mbmm import Components, Statistics
 
 pytestmark = pytest.mark.filterwarnings("ignore:MBMM did not converge")
 
@@ -412,3 +412,12 @@ def test_quality_on_held_out_tables(shared_data):
         model = MBMM(len(np.unique(y)), n_init=2, random_state=0).fit(X[chosen])
         scores.append(adjusted_rand_score(y[chosen], model.labels_))
     assert np.mean(scores) > 0.29, scores  # measured 0.315
+
+
+def test_merged_statistics_keep_the_row_of_least_likelihood():
+    one = Statistics(np.array([1.0]), np.array([[-1.0, -2.0]]), -3.0, -3.0, np.array([-1.0, -2.0]))
+    two = Statistics(np.array([2.0]), np.array([[-0.5, -0.1]]), -1.5, -0.75, np.array([-0.25, -0.05]))
+    for merged in (one.merge(two), two.merge(one)):
+        assert (merged.objective, merged.worst) == (-4.5, -3.0)
+        np.testing.assert_array_equal(merged.worst_logs, [-1.0, -2.0])
+        np.testing.assert_array_equal(merged.weight, [3.0])

@@ -92,8 +92,8 @@ def k_means_parts(
     rows = np.ascontiguousarray(np.round(rows, _DIGITS) + 0.0)  # no -0
     blocks = make_blocks(rows, weight)
     starts = [kmeans(blocks, K, rng) for _ in range(n_init)]
-    best = min(starts, key=lambda V: blocks.reduce(center_statistics, V, "nearest", 0.0).objective)
-    labels: NDArray[np.intp] = blocks.map_rows(center_memberships, best, "nearest", 0.0).argmax(axis=1)
+    best = min(starts, key=lambda V: blocks.reduce(center_statistics, V, "nearest").objective)
+    labels: NDArray[np.intp] = blocks.map_rows(center_memberships, best, "nearest").argmax(axis=1)
     return labels
 
 

@@ -620,7 +620,7 @@ class RDFKC(InductiveSoftClusterer):
         """The best of some k-means runs on the codes."""
         blocks = make_blocks(Z)
         V = best_kmeans(blocks, self.n_clusters, rng, _STARTS)
-        return Clusters(blocks.frame.to_input(V), 1.0, center_memberships(blocks.blocks[0], V, "nearest", 0.0))
+        return Clusters(blocks.frame.to_input(V), 1.0, center_memberships(blocks.blocks[0], V, "nearest"))
 
     def _update(self, Z: Array, clusters: Clusters, S: Any) -> Clusters:
         """New centres, and then new memberships, graph included."""

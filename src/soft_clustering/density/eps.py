@@ -20,6 +20,7 @@ from ..engine.initialisation import lloyd
 
 CRITICAL = 1.8692  # of the Anderson-Darling statistic of G-means, at the level 0.0001
 _FEWEST = 8  # samples that the statistic is for
+_NOISE = 1.4  # power of the share of core samples in ``separation``
 _GROUP = 1 << 22  # neighbours that are looked at together
 
 
@@ -66,13 +67,15 @@ def quantile(values: Array, weight: Array, q: float) -> float:
 
 
 def separation(Z: Array, weight: Array, reach: Array, radii: Array) -> Array:
-    """How well DBSCAN separates the rows at each radius: the mean over pairs of rows of 1 - radius / (joining radius).
+    """How well DBSCAN separates the rows at each radius: c^1.4 times the mean gap between two core samples.
 
-    ``reach`` are the core distances (n,). The joining radius of two core samples is the least radius at which they are
-    in the same cluster. Pairs in the same cluster, and pairs of which one is no core sample, count 0. A radius that is
-    too large joins everything, one that is too small leaves no core samples, and clusters that a slightly larger radius
-    would join count little. Single linkage of the mutual reachability distances max(|z_i - z_j|, reach_i, reach_j)
-    knows the clusters of all radii. Time and memory are O(n^2).
+    c is the share of core samples. The gap of two core samples is 1 - radius / (joining radius), where the joining
+    radius is the least one at which they are in the same cluster; it is 0 if they are in the same cluster already.
+    ``reach`` are the core distances (n,). A radius that is too large joins everything, one that is too small leaves few
+    core samples, and clusters that a slightly larger radius would join count little. The power of c says what noise
+    costs: with c^2, the mean over all pairs in which noise counts 0, the rule joins clusters that touch to have less
+    noise; with c, it leaves too few core samples in many features. Single linkage of the mutual reachability distances
+    max(|z_i - z_j|, reach_i, reach_j) knows the clusters of all radii. Time and memory are O(n^2).
 
     Examples
     --------
@@ -92,7 +95,9 @@ def separation(Z: Array, weight: Array, reach: Array, radii: Array) -> Array:
         mass[n + step] = mass[a] + mass[b]
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(level > radii, 1 - radii / level, 0.0)
-    answer: Array = 2 * (mass[first] * mass[second] * gap).sum(axis=0) / weight.sum() ** 2
+    total = weight.sum()
+    core = np.maximum(mass[-1] / total, np.finfo(float).tiny)
+    answer: Array = 2 * (mass[first] * mass[second] * gap).sum(axis=0) * core ** (_NOISE - 2) / total**2
     return answer
 
 

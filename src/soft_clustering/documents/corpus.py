@@ -102,7 +102,7 @@ def groups(block: Block, K: int, rng: np.random.RandomState, n_starts: int) -> N
     blocks = make_blocks(tfidf(block), block.weight)
     n_runs = max(1, _KMEANS_RUNS // n_starts)
     V = best_kmeans(blocks, K, rng, n_runs, _KMEANS_PASSES, _KMEANS_TOL)
-    indicators: NDArray[np.float64] = blocks.map_rows(kernels.center_memberships, V, "nearest", 0.0)
+    indicators: NDArray[np.float64] = blocks.map_rows(kernels.center_memberships, V, "nearest")
     return indicators
 
 

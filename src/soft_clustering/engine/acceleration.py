@@ -74,7 +74,8 @@ class Anderson:
 
     def __init__(self) -> None:
         self._last: tuple[Array, Array] | None = None  # residual and image of the point before
-        self._residuals = self._images = np.empty((0, 0))  # their last differences, a row each
+        self._residuals: Array  # their last differences, a row each
+        self._images: Array
         self._kept = 0
         self._pause = 0
         self._rejections = 0

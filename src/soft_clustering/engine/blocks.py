@@ -45,7 +45,7 @@ class Frame:
     def from_input(self, points: Any) -> Array:
         """Points in input units (a dense array), in the coordinates of the frame."""
         with np.errstate(over="ignore"):
-            z: Array = (np.asarray(points, dtype=np.float64) - self.shift) * self.scale
+            z: Array = (np.asarray(points) - self.shift) * self.scale
         np.minimum(z, _LIMIT, out=z)
         return np.maximum(z, -_LIMIT, out=z)
 

@@ -88,7 +88,7 @@ def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
 
 def lloyd(blocks: Blocks, V: Array) -> Array:
     """Centres of a k-means run from given ones."""
-    return settle(blocks, V, _LLOYD_STEPS, _LLOYD_TOL, "nearest", 0.0)[0]
+    return settle(blocks, V, _LLOYD_STEPS, _LLOYD_TOL, "nearest")[0]
 
 
 def best_kmeans(
@@ -103,20 +103,19 @@ def best_kmeans(
     if K == 1:
         return _mean(blocks)
     seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(n_runs)]
-    runs = [settle(blocks, V, max_passes, tol, "nearest", 0.0)[0] for V in seeds]
-    costs = [blocks.reduce(kernels.center_statistics, V, "nearest", 0.0).objective for V in runs]
+    runs = [settle(blocks, V, max_passes, tol, "nearest")[0] for V in seeds]
+    costs = [blocks.reduce(kernels.center_statistics, V, "nearest").objective for V in runs]
     return runs[int(np.argmin(costs))]
 
 
 def settle(blocks: Blocks, V: Array, max_passes: int, tol: float, rule: str, *parameters: float) -> tuple[Array, Array]:
     """Centres after plain passes under a rule of the kernels, until they move by at most ``tol``, and their weights."""
-    weight = np.empty(0)
     for _ in range(max_passes):
         before, statistics = V, blocks.reduce(kernels.center_statistics, V, rule, *parameters)
-        V, weight = new_centers(V, statistics), statistics.weight
+        V = new_centers(V, statistics)
         if center_shift(before, V, [], blocks) <= tol:
             break
-    return V, weight
+    return V, statistics.weight
 
 
 _SEEDINGS = {"k-means++": kmeans_plusplus, "kmeans": kmeans, "random": random_rows}

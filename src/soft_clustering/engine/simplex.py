@@ -56,9 +56,9 @@ def least_squares_on_simplex(H: Array, B: Array) -> Array:
         free = rows[~stuck]
         slope = M[free] @ H - B[free]
         level = np.where(support[free], slope, -np.inf).max(axis=1)
-        candidate = np.where(support[free], np.inf, slope).argmin(axis=1)
-        gains = slope[np.arange(len(free)), candidate] < level - tolerance[free]
-        gains &= ~support[free].all(axis=1)
+        outside = np.where(support[free], np.inf, slope)
+        candidate = outside.argmin(axis=1)
+        gains = outside.min(axis=1) < level - tolerance[free]
         support[free[gains], candidate[gains]] = True
         rows = np.concatenate([rows[stuck], free[gains]])
         if len(rows) == 0:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 
-@lru_cache(maxsize=1)
+@cache
 def _controller() -> ThreadpoolController:
     # Looking for the libraries takes milliseconds: once per process.
     return ThreadpoolController()

@@ -504,7 +504,7 @@ class AFCM(InductiveSoftClusterer):
         blocks = make_blocks(np.ascontiguousarray(Y / np.where(length > 0, length, 1.0)))
         for _ in range(draws):
             V = starting_centers(blocks, "kmeans", K, rng)
-            yield center_memberships(blocks.blocks[0], V, "nearest", 0.0)
+            yield center_memberships(blocks.blocks[0], V, "nearest")
 
     def _descend(self, A: RegularisedAffinity, Y: Array, U: Array, run: Run) -> None:
         """Alternate from an embedding and memberships until these settle."""

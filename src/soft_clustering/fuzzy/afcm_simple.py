@@ -205,7 +205,7 @@ class AFCMSimple(AlternatingClusterer):
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Adaptive:
         V = self._starting_centers(blocks, rng)
-        scatter = blocks.reduce(center_statistics, V, "nearest", 0.0).objective
+        scatter = blocks.reduce(center_statistics, V, "nearest").objective
         weight = 2 * scatter / (blocks.total_weight * blocks.d)
         return Adaptive(V, np.log(min(max(weight, self._least), _MOST)))
 

@@ -81,7 +81,7 @@ class MembershipSpace:
 
     def position(self, V: Array) -> NDArray[Any]:
         """The hard memberships of centres."""
-        return center_memberships(self.block, V, "nearest", 0.0).astype(np.float32, copy=False)
+        return center_memberships(self.block, V, "nearest").astype(np.float32, copy=False)
 
     def centers(self, W: NDArray[Any], m: float, rng: np.random.RandomState) -> Array:
         """The means of all rows, weighted with w^m; a row without any membership belongs everywhere."""
@@ -425,7 +425,7 @@ class CAFCM(InductiveSoftClusterer):
         group: Solution | None = None
 
         def polish(V: Array) -> Solution:
-            V, _ = settle(blocks, V, _LLOYD_PASSES, self.tol, "nearest", 0.0)
+            V, _ = settle(blocks, V, _LLOYD_PASSES, self.tol, "nearest")
             return Solution(V, _cost(blocks, V), space.position(V))
 
         def restart(module: Module) -> None:
@@ -433,7 +433,7 @@ class CAFCM(InductiveSoftClusterer):
 
         def improve(module: Module) -> None:
             V = space.centers(module.position, self.m_, module.rng)
-            if self.m_ - 1 > _HARD:
+            if self.m_ - 1 > _HARD and self.max_fcm_iter > 1:
                 V, _ = settle(blocks, V, self.max_fcm_iter - 1, self.tol, "fcm", self.m_)
             module.arrive(polish(V))
 
@@ -499,7 +499,7 @@ class CAFCM(InductiveSoftClusterer):
 
 def _cost(blocks: Blocks, V: Array) -> float:
     """Sum of squared distances to the nearest centre."""
-    return float(blocks.reduce(center_statistics, V, "nearest", 0.0).objective)
+    return float(blocks.reduce(center_statistics, V, "nearest").objective)
 
 
 def _in_input_units(objective: float, frame: Frame) -> float:

@@ -423,8 +423,7 @@ class RPFKM(AlternatingClusterer):
                 rows = Z * np.sqrt(S.sum(axis=1))[:, None]
                 moment += rows.T @ rows
             objective += float(w @ cost)
-        worst_row = block.take([at])[0] if (weight + mass).min() < EMPTY else None
-        centers = CenterStatistics(weight, total, objective, worst, worst_row)
+        centers = CenterStatistics(weight, total, objective, worst, block.take([at])[0])
         return ProjectedStatistics(centers, moment, mass, near, square)
 
     def _update(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> Projected:

@@ -382,7 +382,7 @@ class SFCMEP(AFCMSimple):
         if not isinstance(self.entropy_weight, str):
             given = math.log(self.entropy_weight) + 2 * math.log(blocks.frame.scale)
             self._given = np.array(min(max(given, math.log(_LEAST)), math.log(_MOST)))
-        self._means, self._labelled = np.zeros((self._K, blocks.d)), np.zeros(self._K, dtype=bool)
+        self._labelled = np.zeros(self._K, dtype=bool)
         if isinstance(blocks, PartlyKnown) and blocks.known.n:
             self._means, self._labelled = blocks.known.cluster_means(self._K)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -181,7 +181,7 @@ def csr_tensor(torch: Any, pattern: tuple[Any, Any], values: Any, shape: tuple[i
     return torch.sparse_csr_tensor(*pattern, values, size=shape, device=values.device, check_invariants=False)
 
 
-@lru_cache(maxsize=1)
+@cache
 def _sparse_product(torch: Any) -> Any:
     """The function (W, M, M^T) -> M W of torch with a gradient for W alone."""
 

@@ -133,12 +133,12 @@ def kernel_rule(D: Array, m: float, gamma: float) -> tuple[Array, Array, Array]:
         return U, W * np.exp(-gamma * D), J
 
 
-def nearest_rule(D: Array, unused: float) -> tuple[Array, Array, Array]:
+def nearest_rule(D: Array) -> tuple[Array, Array, Array]:
     """All to the nearest prototype, the first of several.
 
     Examples
     --------
-    >>> nearest_rule(np.array([[2.0, 1.0, 1.0]]), 0.0)
+    >>> nearest_rule(np.array([[2.0, 1.0, 1.0]]))
     (array([[0., 1., 0.]]), array([[0., 1., 0.]]), array([1.]))
     """
     U = (np.arange(D.shape[1]) == D.argmin(axis=1)[:, None]).astype(np.float64)

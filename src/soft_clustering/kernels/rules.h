@@ -314,7 +314,7 @@ static TARGET void NAME(rule_kernel)(tile_t *t, int64_t K, const double *paramet
             D[i] *= E[i];
 }
 
-/* Nearest prototype, no parameters (one that is not read): u = 1 there, the first of several; objective its distance. */
+/* Nearest prototype, no parameters: u = 1 there, the first of several; objective its distance. */
 static TARGET void NAME(rule_nearest)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
 {
     ALIGNED double at[TILE];

@@ -97,7 +97,7 @@ def in_units(X: Any, *others: Array) -> Block:
     most = max(max(float(A.max()), -float(A.min())) for A in (X, *others))
     if most > 1e307:
         raise ValueError(f"X and centers must have entries below 1e307 in absolute value. Got {most:.3g} instead.")
-    exponent = min(-math.frexp(most)[1], 1000) if most > 0 else 0
+    exponent = min(-math.frexp(most)[1], 1000)
     return Block(X, None, Frame(np.zeros(X.shape[1]), math.ldexp(1.0, exponent)))
 
 

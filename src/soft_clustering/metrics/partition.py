@@ -118,10 +118,6 @@ def silhouette(X: Any, labels: Any) -> float:
     return float(silhouettes(X, check_labels("labels", labels, X.shape[0])).mean())
 
 
-def _dense(Z: Any) -> Array:
-    return Z.toarray() if sparse.issparse(Z) else Z
-
-
 def _centroids(block: Block, codes: NDArray[np.intp], sizes: NDArray[np.intp]) -> Array:
     """Mean of the rows of each label, (K, d). A second round removes what the sums of the first were rounded by."""
     indicator = sparse.csr_array((np.ones(block.n), codes, np.arange(block.n + 1)), shape=(block.n, len(sizes)))
@@ -130,7 +126,7 @@ def _centroids(block: Block, codes: NDArray[np.intp], sizes: NDArray[np.intp]) -
         total = np.zeros_like(C)
         for lo, Z, _ in block.pieces():
             here = slice(lo, lo + Z.shape[0])
-            total += indicator[here].T @ (_dense(Z) - C[codes[here]])
+            total += indicator[here].T @ np.asarray(Z - C[codes[here]])
         C += total / sizes[:, None]
     return C
 
@@ -139,7 +135,7 @@ def _to_centroids(block: Block, codes: NDArray[np.intp], C: Array) -> Array:
     """Squared distance of each row to its centroid, (n,)."""
     parts = []
     for lo, Z, _ in block.pieces():
-        difference = _dense(Z) - C[codes[lo : lo + Z.shape[0]]]
+        difference = np.asarray(Z - C[codes[lo : lo + Z.shape[0]]])
         parts.append(np.einsum("ij,ij->i", difference, difference))
     return np.concatenate(parts)
 

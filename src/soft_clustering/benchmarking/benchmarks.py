@@ -18,9 +18,10 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _num_samples
 
+from .._text import one_line
 from ..datasets import dataset_info, get_dataset
-from .records import QUALITY, Journal, require_pandas, to_frame
-from .runner import Run, carry_out
+from .records import QUALITY, Journal, Record, require_pandas, to_frame
+from .runner import PlannedRun, execute_missing
 
 if TYPE_CHECKING:
     import pandas
@@ -171,12 +172,12 @@ class ClusteringBenchmark:
         require_pandas()  # before the work, not after it
         return to_frame(self.carry_out(list(self.plan())), self.measurements)
 
-    def carry_out(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
-        """Carry out what has not been run yet of a plan; for those who change the plan.
+    def carry_out(self, runs: Sequence[PlannedRun]) -> list[Record]:
+        """Carry out the runs of a plan that have not been run yet; for users who change the plan.
 
         Parameters
         ----------
-        runs : list of Run
+        runs : list of PlannedRun
             From :meth:`plan`.
 
         Returns
@@ -184,18 +185,15 @@ class ClusteringBenchmark:
         records : list of dict
             One per run, in their order.
         """
-        journal = Journal(self.results)
-        progress = _Progress(len(runs), sum(run.is_done(journal) for run in runs), self.verbose)
-        for record in carry_out(runs, journal, self.n_jobs):
-            progress.step(record)
-        return [journal.records[run.key] for run in runs]
+        finished, _ = execute_missing(runs, Journal(self.results), self.n_jobs, ProgressBar(self.verbose))
+        return [record for _, record in finished]
 
-    def plan(self) -> Iterator[Run]:
-        """What there is to run, data included; for those who watch the runs themselves.
+    def plan(self) -> Iterator[PlannedRun]:
+        """List the runs of this benchmark, with their data; for users who change or watch them.
 
         Yields
         ------
-        run : Run
+        run : PlannedRun
             One model on one data set, once.
         """
         data = [(*entry, joblib.hash(entry)) for name in self.datasets for entry in self._load(name)]
@@ -214,8 +212,10 @@ class ClusteringBenchmark:
                         "repeat": repeat,
                     }
                     key = _key(configured, known, fingerprint, self.measurements, bool(self.warm_up), limits)
-                    known["estimator"] = " ".join(repr(configured).split())
-                    yield Run(key, known, configured, X, y, failure, self.measurements, bool(self.warm_up), *limits)
+                    known["estimator"] = one_line(repr(configured))
+                    yield PlannedRun(
+                        key, known, configured, X, y, failure, self.measurements, bool(self.warm_up), *limits
+                    )
 
     def _load(self, name: str) -> Iterator[_Data]:
         X, y, failure = self._read(name)
@@ -234,7 +234,7 @@ class ClusteringBenchmark:
             pair = self.datasets[name]
             pair = get_dataset(pair) if isinstance(pair, str) else pair
         except Exception as error:  # it may be fetched from anywhere: the runs that need it record what went wrong
-            return None, None, " ".join(f"{type(error).__name__} in loading the data: {error}".split())
+            return None, None, one_line(f"{type(error).__name__} in loading the data: {error}")
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"datasets[{name!r}] must be a pair (X, y). Got {type(pair).__name__} instead.")
         return *pair, None
@@ -375,17 +375,27 @@ class ScalabilityBenchmark(ClusteringBenchmark):
             yield (name, size, *((None, None) if failure else _take(X, y, order[:size])), failure)
 
 
-class _Progress:
-    """A line on standard error: rewritten on a terminal, one per run elsewhere."""
+class ProgressBar:
+    """The progress on standard error: one line that is rewritten on a terminal, one line per run elsewhere.
 
-    def __init__(self, total: int, done: int, verbose: int) -> None:
-        self._total, self._done, self._verbose = total, done, verbose
+    Parameters
+    ----------
+    verbose : int
+        0 shows nothing.
+    """
+
+    def __init__(self, verbose: int) -> None:
+        self._verbose = verbose
+
+    def begin(self, total: int, done: int) -> None:
+        """Say how many runs the results already hold, if there are any."""
+        self._total, self._done = total, done
         self._begun, self._start = done, time.monotonic()
-        if verbose and done:
+        if self._verbose and done:
             print(f"{done} of {total} runs are already in the results", file=sys.stderr)
 
-    def step(self, record: dict[str, Any]) -> None:
-        """One more run has finished."""
+    def step(self, record: Record) -> None:
+        """Show that one more run has finished, and the time that is left."""
         self._done += 1
         if not self._verbose:
             return
@@ -399,6 +409,9 @@ class _Progress:
             print(f"\r\x1b[K{text}", end="\n" if self._done == self._total else "", file=sys.stderr, flush=True)
         else:
             print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave the last line as it is."""
 
 
 def _named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:

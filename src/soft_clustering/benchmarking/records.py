@@ -18,6 +18,9 @@ from .._extras import require
 if TYPE_CHECKING:
     import pandas
 
+#: What is known of a run, by column: the keys of ``SCHEMA`` and ``key``. Other lines of the file have other keys.
+Record = dict[str, Any]
+
 #: The twelve measures of :mod:`soft_clustering.metrics`: on the labels, then on the memberships.
 QUALITY = (
     *("silhouette", "calinski_harabasz", "davies_bouldin", "ari", "nmi"),
@@ -50,25 +53,36 @@ SCHEMA = {
 }
 
 
-def to_line(record: dict[str, Any]) -> str:
-    r"""One line of JSON, which has no word for two kinds of numbers: NaN becomes null, infinity a string.
+def jsonable(record: Record) -> Record:
+    """Return the record with values that JSON can express: None for NaN, a string for an infinite number.
+
+    Examples
+    --------
+    >>> jsonable({"ari": 0.5, "nmi": float("nan"), "xie_beni": float("inf")})
+    {'ari': 0.5, 'nmi': None, 'xie_beni': 'inf'}
+    """
+
+    def expressed(value: object) -> object:
+        if not isinstance(value, float) or math.isfinite(value):
+            return value
+        return None if math.isnan(value) else str(value)
+
+    return {name: expressed(value) for name, value in record.items()}
+
+
+def to_line(record: Record) -> str:
+    r"""Return a record as one line of JSON.
 
     Examples
     --------
     >>> to_line({"ari": 0.5, "nmi": float("nan"), "xie_beni": float("inf")})
     '{"ari": 0.5, "nmi": null, "xie_beni": "inf"}\n'
     """
-
-    def sayable(value: Any) -> Any:
-        if not isinstance(value, float) or math.isfinite(value):
-            return value
-        return None if math.isnan(value) else str(value)
-
-    return json.dumps({name: sayable(value) for name, value in record.items()}, allow_nan=False) + "\n"
+    return json.dumps(jsonable(record), allow_nan=False) + "\n"
 
 
 def from_line(line: str | bytes) -> Any:
-    """What such a line holds; numbers are numbers again, but NaN stays None.
+    """Return what such a line holds. Infinite numbers become numbers again; NaN stays None.
 
     Examples
     --------
@@ -88,7 +102,7 @@ def require_pandas() -> Any:
     return require("pandas", "A benchmark needs pandas for its tables")
 
 
-def to_frame(records: Iterable[dict[str, Any]], measurements: tuple[str, ...]) -> pandas.DataFrame:
+def to_frame(records: Iterable[Record], measurements: tuple[str, ...]) -> pandas.DataFrame:
     """The records as a DataFrame: who and what, how it ended, and the measurements asked for."""
     optional = {"fit_time", "predict_time", "peak_memory", *QUALITY}
     schema = {name: kind for name, kind in SCHEMA.items() if name not in optional or name in measurements}
@@ -107,7 +121,7 @@ class Journal:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
-        self.records: dict[str, dict[str, Any]] = {}
+        self.records: dict[str, Record] = {}
         if self.path is None or not self.path.exists():
             return
         *lines, tail = self.path.read_bytes().split(b"\n")
@@ -132,7 +146,7 @@ class Journal:
         if "key" in record:
             self.records[record["key"]] = record
 
-    def note(self, entry: dict[str, Any]) -> None:
+    def note(self, entry: Record) -> None:
         """Add a line; it is on disk when this returns. A line without a key is kept for the reader of the file only."""
         if "key" in entry:
             self.records[entry["key"]] = entry

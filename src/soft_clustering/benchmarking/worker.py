@@ -22,6 +22,7 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
+from .._text import one_line
 from ..metrics import clustering_metrics, soft_clustering_metrics
 from .memory import peak, reset_peak
 from .records import QUALITY, to_line
@@ -61,11 +62,6 @@ def fit(estimator: Any, X: Any) -> dict[str, Any]:
         "resident": after,
         "warnings": "; ".join(messages) or None,
     }
-
-
-def one_line(message: object) -> str:
-    """A message without line breaks."""
-    return " ".join(str(message).split())
 
 
 def scalar(value: Any, kind: type) -> Any:

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from .._text import one_line
 from .arguments import parser
-from .errors import BROKEN_PIPE, INTERRUPTED, CommandError, UsageError, one_line
+from .errors import BROKEN_PIPE, INTERRUPTED, CommandError, UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:

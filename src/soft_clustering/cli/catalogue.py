@@ -6,12 +6,16 @@ import argparse
 import inspect
 import json
 import re
+from typing import TYPE_CHECKING
 
 from .._registry import REGISTRY
 from ..datasets import available_datasets, dataset_info
 from ..datasets.files import find_file
 from .models import INPUTS, defaults, model_class
-from .tables import Column, Record, table, wrap
+from .tables import Column, table, wrap
+
+if TYPE_CHECKING:
+    from ..benchmarking.records import Record
 
 _MEMBERSHIPS = {
     "partition": "shares: those of a sample sum to 1",

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import require
+from .._text import one_line
 from ..datasets import available_datasets, get_dataset
 from ..datasets.files import check_name, read_npz, reading
-from .errors import CommandError, UsageError, one_line
+from .errors import CommandError, UsageError
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npz")
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}

@@ -12,14 +12,3 @@ class CommandError(Exception):
 
 class UsageError(CommandError):
     """The command line asks for something that does not exist or does not fit together."""
-
-
-def one_line(message: object) -> str:
-    r"""A message without line breaks.
-
-    Examples
-    --------
-    >>> one_line("two\n  lines")
-    'two lines'
-    """
-    return " ".join(str(message).split())

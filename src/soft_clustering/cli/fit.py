@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from .._text import one_line
 from .data import SUFFIXES, check_n_clusters, default_n_clusters, load, require_pandas, require_pyarrow, suffix_of
-from .errors import CommandError, UsageError, one_line
+from .errors import CommandError, UsageError
 from .models import configured, defaults, feature_model, needs_n_clusters
 
 

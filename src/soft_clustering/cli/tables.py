@@ -1,4 +1,4 @@
-"""Plain text: tables on standard output, progress on standard error."""
+"""Tables of plain text."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
-Record = dict[str, Any]
+if TYPE_CHECKING:
+    from ..benchmarking.records import Record
 
 
 class Column(NamedTuple):
@@ -56,63 +56,17 @@ def table(columns: Sequence[Column], records: Sequence[Record]) -> str:
 
 def wrap(text: str, indent: int) -> list[str]:
     """The lines of a text on the terminal; one line where the output goes elsewhere, for other programs to read."""
-    width, _ = _size(sys.stdout)
+    width, _ = terminal_size(sys.stdout)
     if not sys.stdout.isatty() or width - indent < 20:
         return [text]
     first, *more = textwrap.wrap(text[indent:], width - indent) or [""]
     return [text[:indent] + first, *(" " * indent + part for part in more)]
 
 
-def _size(stream: TextIO) -> tuple[int, int]:
+def terminal_size(stream: TextIO) -> tuple[int, int]:
     """Columns and lines of a terminal."""
     try:
         width, height = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
         return 80, 24
     return (width or 80), (height or 24)
-
-
-class Progress:
-    """Records as they come, on standard error.
-
-    On a terminal a last line counts, and at the end all of it gives way to the table, if it still is on the screen.
-    """
-
-    def __init__(self, title: str, columns: Sequence[Column], total: int, done: int) -> None:
-        self._columns, self._total, self._done = columns, total, done
-        self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._start = time.monotonic()
-        self._printed = 0
-        self._print(title)
-        if done:
-            self._print(f"resuming, {done} of {total} runs are done")
-        if done < total:
-            self._print(heading(columns))
-            self._count()
-
-    def step(self, record: Record) -> None:
-        """One more has finished."""
-        self._done += 1
-        self._print(line(self._columns, record))
-        self._count()
-
-    def close(self) -> None:
-        """There is no more to come."""
-        if self._live:
-            up = f"\x1b[{self._printed}A" if self._printed < _size(sys.stderr)[1] else ""
-            sys.stderr.write(f"\r{up}\x1b[J")
-            sys.stderr.flush()
-
-    def _print(self, text: str) -> None:
-        if self._live:
-            # a line that goes on in the next one could not be taken away again
-            text = "\r\x1b[K" + text[: _size(sys.stderr)[0] - 1]
-        print(text, file=sys.stderr)
-        self._printed += 1
-
-    def _count(self) -> None:
-        if self._live:
-            seconds = time.monotonic() - self._start
-            text = f"{self._done} of {self._total} runs, {seconds:.0f} s; Ctrl-C ends it and keeps what is finished"
-            sys.stderr.write(text[: _size(sys.stderr)[0] - 1])
-            sys.stderr.flush()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._text import one_line
 from ..benchmarking import ClusteringBenchmark
-from ..benchmarking.runner import Run
-from .html import check_path, write
-from .summary import Summary, summarize
+from ..benchmarking.benchmarks import ProgressBar
+from ..benchmarking.records import Journal
+from .html import check_path
+from .pipeline import ReportRequest, run_comparison
+from .summary import Summary
 
 
 def compare(
@@ -67,7 +69,7 @@ def compare(
     Returns
     -------
     summary : dict
-        What the report shows, see :func:`summarize`.
+        What the report shows, see :func:`summarize_comparison`.
 
     See Also
     --------
@@ -96,20 +98,10 @@ def compare(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    with tempfile.TemporaryDirectory(prefix="soft-clustering-") as folder:
-        runs = saving_memberships(benchmark.plan(), folder)
-        # first without results: data that cannot be shown are found before the work
-        summarize([], X, y, name=name, max_points=max_points)
-        finished = [*zip(runs, benchmark.carry_out(runs), strict=True)]
-        command = _code(benchmark.models, y is not None, path, name, n_clusters, random_state)
-        summary = summarize(finished, X, y, name=name, max_points=max_points, command=command)
-    write(summary, path)
+    command = _code(benchmark.models, y is not None, path, name, n_clusters, random_state)
+    request = ReportRequest(path, X, y, name, command, max_points=max_points)
+    _, summary = run_comparison([benchmark], Journal(None), ProgressBar(verbose), n_jobs=n_jobs, report=request)
     return summary
-
-
-def saving_memberships(runs: Iterable[Run], folder: str) -> list[Run]:
-    """The runs, each to leave its memberships in a file of the folder."""
-    return [run._replace(memberships=str(Path(folder, f"{run.key}.npy"))) for run in runs]
 
 
 def _code(
@@ -127,7 +119,7 @@ def _code(
         lines |= {f"from {_public(type(part).__module__)} import {type(part).__name__}" for part in parts}
     arguments = f"X, {'y' if classes else 'None'}, path={Path(path).name!r}, name={name!r}"
     arguments += f", n_clusters={n_clusters!r}, random_state={random_state}"
-    listed = [f"    {key!r}: {' '.join(repr(model).split())}," for key, model in models.items()]
+    listed = [f"    {key!r}: {one_line(repr(model))}," for key, model in models.items()]
     return "\n".join([*sorted(lines), "", "models = {", *listed, "}", f"report.compare(models, {arguments})"])
 
 

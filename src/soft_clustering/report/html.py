@@ -103,7 +103,7 @@ def render(summary: Summary) -> str:
     Parameters
     ----------
     summary : dict
-        From :func:`soft_clustering.report.summarize`.
+        From :func:`soft_clustering.report.summarize_comparison`.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def write(summary: Summary, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     summary : dict
-        From :func:`soft_clustering.report.summarize`.
+        From :func:`soft_clustering.report.summarize_comparison`.
     path : str or path
         A file that ends in .html. It is replaced only when the new one is complete.
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import inspect
-import json
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -19,10 +18,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _num_samples
 
+from .._text import one_line
 from ..base import labels_from_memberships
 from ..benchmarking.machine import environment
-from ..benchmarking.records import to_line
-from ..benchmarking.runner import Run
+from ..benchmarking.records import Record, jsonable
+from ..benchmarking.runner import PlannedRun
 from ..engine.blocks import Array
 from ..plotting.data import feature_names, in_the_plane, sample_rows
 from ..plotting.graph import graph_layout, undirected
@@ -40,8 +40,8 @@ _N_LINKS = 5000
 _N_NAMES = 200
 
 
-def summarize(
-    finished: Sequence[tuple[Run, dict[str, Any]]],
+def summarize_comparison(
+    finished: Sequence[tuple[PlannedRun, Record]],
     X: Any,
     y: Any = None,
     *,
@@ -54,7 +54,7 @@ def summarize(
 
     Parameters
     ----------
-    finished : list of (Run, record)
+    finished : list of (PlannedRun, record)
         Planned and carried out by a benchmark, in the order to show them. A run whose ``memberships`` file exists is
         shown with its memberships.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -111,11 +111,11 @@ def summarize(
     >>> from sklearn.datasets import load_iris
     >>> from soft_clustering import FCM
     >>> from soft_clustering.benchmarking import ClusteringBenchmark
-    >>> from soft_clustering.report import summarize
+    >>> from soft_clustering.report import summarize_comparison
     >>> X, y = load_iris(return_X_y=True)
     >>> benchmark = ClusteringBenchmark([FCM()], {"iris": (X, y)}, verbose=0)
     >>> runs = list(benchmark.plan())
-    >>> summary = summarize([*zip(runs, benchmark.carry_out(runs))], X, y, name="iris")
+    >>> summary = summarize_comparison([*zip(runs, benchmark.carry_out(runs))], X, y, name="iris")
     >>> [(model["name"], model["status"], round(model["ari"], 2)) for model in summary["models"]]
     [('FCM', 'ok', 0.73)]
     """
@@ -208,7 +208,7 @@ def _classes(X: Any, y: Any) -> tuple[list[str], NDArray[np.intp] | None]:
     return [str(name) for name in names], codes
 
 
-def _titles(finished: Sequence[tuple[Run, dict[str, Any]]]) -> list[str]:
+def _titles(finished: Sequence[tuple[PlannedRun, Record]]) -> list[str]:
     """Names of the models, with K and the repeat where a model ran more than once."""
     counts = Counter(record["model"] for _, record in finished)
     return [
@@ -220,7 +220,7 @@ def _titles(finished: Sequence[tuple[Run, dict[str, Any]]]) -> list[str]:
     ]
 
 
-def _memberships(run: Run, n: int) -> Any:
+def _memberships(run: PlannedRun, n: int) -> Any:
     """The saved memberships of a run, None where there are none."""
     if run.memberships is None or not os.path.exists(run.memberships):
         return None
@@ -237,11 +237,11 @@ def _sizes(U: Any) -> list[int] | None:
 
 
 def _model(
-    title: str, run: Run, record: dict[str, Any], U: Array | None, sizes: list[int] | None, reference: Array
+    title: str, run: PlannedRun, record: Record, U: Array | None, sizes: list[int] | None, reference: Array
 ) -> dict[str, Any]:
     kind = type(run.estimator)
     return {
-        **json.loads(to_line({key: value for key, value in record.items() if key not in ("key", "model")})),
+        **jsonable({name: value for name, value in record.items() if name not in ("key", "model")}),
         "name": title,
         "class": f"{kind.__module__}.{kind.__qualname__}",
         "parameters": _parameters(run.estimator),
@@ -255,7 +255,7 @@ def _parameters(estimator: Any) -> list[dict[str, Any]]:
     """Name, value and whether it was changed from the default."""
     defaults = {name: entry.default for name, entry in inspect.signature(type(estimator)).parameters.items()}
     return [
-        {"name": name, "value": " ".join(repr(value).split()), "changed": repr(value) != repr(defaults.get(name))}
+        {"name": name, "value": one_line(repr(value)), "changed": repr(value) != repr(defaults.get(name))}
         for name, value in estimator.get_params(deep=False).items()
     ]
 

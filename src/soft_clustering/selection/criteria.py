@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..base import labels_from_memberships
 from ..engine.blocks import Array
@@ -85,6 +86,31 @@ PREFERENCE = (
 # Gains that differ by a smaller share of the largest one count as equal: clusters that a model with a prior leaves
 # unused neither raise nor lower its predictions.
 SAME = {"held_out": 0.01}
+
+
+def choice_of(name: str, k_values: NDArray[np.intp], values: Array) -> int | None:
+    """Return the K that a criterion chooses by its values; None if no value is finite or all of them are equal.
+
+    Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable. Gains on
+    held-out data count as equal if they differ by less than 1 % of the largest.
+
+    Examples
+    --------
+    >>> choice_of("silhouette", np.array([2, 3, 4]), np.array([0.4, 0.6, np.nan]))
+    3
+    """
+    finite = values[np.isfinite(values)]
+    if finite.size == 0 or all_equal(values):
+        return None
+    best = finite.max() if CRITERIA[name].sense == "max" else finite.min()
+    equal = np.isfinite(values) & (np.abs(values - best) <= SAME.get(name, 0.0) * abs(best))
+    return int(k_values[equal][-1 if name == "stability" else 0])
+
+
+def all_equal(values: Array) -> bool:
+    """Whether several finite values are equal up to rounding, so that they favour no K."""
+    finite = values[np.isfinite(values)]
+    return finite.size > 1 and bool(np.ptp(finite) <= 1e-12 * np.abs(finite).max())
 
 
 def default_criteria(modality: str, has_bic: bool) -> list[str]:

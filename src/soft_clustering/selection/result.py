@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._extras import require
 from ..engine.blocks import Array
-from .criteria import CRITERIA, PREFERENCE, SAME
+from .criteria import CRITERIA, PREFERENCE, all_equal, choice_of
 
 if TYPE_CHECKING:
     from ..plotting import IndexCurvesDisplay
@@ -79,21 +79,7 @@ class NClustersResult:
         Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable.
         Gains on held-out data are equal if they differ by less than 1 % of the largest.
         """
-        return {name: self._choice(name) for name in self.scores}
-
-    def _choice(self, name: str) -> int | None:
-        values = self.scores[name]
-        finite = values[np.isfinite(values)]
-        if finite.size == 0 or self._says_nothing(name):
-            return None
-        best = finite.max() if CRITERIA[name].sense == "max" else finite.min()
-        equal = np.isfinite(values) & (np.abs(values - best) <= SAME.get(name, 0.0) * abs(best))
-        return int(self.k_values[equal][-1 if name == "stability" else 0])
-
-    def _says_nothing(self, name: str) -> bool:
-        """Whether all values are equal, up to rounding, so that each K is as good as another."""
-        finite = self.scores[name][np.isfinite(self.scores[name])]
-        return finite.size > 1 and bool(np.ptp(finite) <= 1e-12 * np.abs(finite).max())
+        return {name: choice_of(name, self.k_values, values) for name, values in self.scores.items()}
 
     @property
     def recommended(self) -> int | None:
@@ -109,7 +95,7 @@ class NClustersResult:
     @property
     def reason(self) -> str:
         """Why ``recommended`` is what it is: which criterion decides, and what is to be known about it."""
-        ties = [name for name in self.scores if self._says_nothing(name)]
+        ties = [name for name, values in self.scores.items() if all_equal(values)]
         silent = f"{' and '.join(ties)}: equal for every K, which says nothing." if ties else ""
         name = self._deciding
         if name is None:

@@ -625,7 +625,7 @@ def test_clusterers_inside_others():
 @pytest.mark.parametrize(
     "change, error, message",
     [
-        ({"models": [FCM(), FCM(m=2)]}, ValueError, "models must be a dict where two are of one class"),
+        ({"models": [FCM(), FCM(m=2)]}, ValueError, "models must be a dict if two are of the same class"),
         ({"models": [FCM]}, TypeError, "models.'type'. must be a scikit-learn estimator. Got <class"),
         ({"models": {"a": "FCM"}}, TypeError, "models.'a'. must be a scikit-learn estimator. Got 'FCM'"),
         ({"datasets": "iris"}, TypeError, "datasets must be a list of names or a mapping of names to"),

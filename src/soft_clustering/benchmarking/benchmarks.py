@@ -1,4 +1,4 @@
-"""Models times data sets times measurements: the benchmarks."""
+"""The benchmarks: which models run on which data sets, and what is measured."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _num_samples
 
+from .._protocols import Estimator
 from .._text import one_line
 from ..datasets import dataset_info, get_dataset
 from .records import QUALITY, Journal, Record, require_pandas, to_frame
@@ -26,7 +28,7 @@ from .runner import PlannedRun, execute_missing
 if TYPE_CHECKING:
     import pandas
 
-#: name, number of samples, X, y, and why there are no data
+#: name, number of samples, X, y, and why the data could not be loaded
 _Data = tuple[str, int | None, Any, Any, str | None]
 
 _CONSTRAINTS: dict[str, list[Any]] = {
@@ -46,50 +48,50 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 class ClusteringBenchmark:
     """Every model on every data set: time, memory and quality.
 
-    Each run, one model on one data set, has a process of its own, with limits on its time and memory. Whatever becomes
-    of it, there is a record of it, with every column.
+    Each run, one model on one data set, has a process of its own, with limits on its time and memory. However it ends,
+    there is a record of it, with every column.
 
     Parameters
     ----------
     models : dict of str to estimator, or list of estimators
-        scikit-learn clusterers, soft or hard, ours or others'. In a list they are named after their classes. They are
-        cloned, never fitted here.
+        scikit-learn clusterers, soft or hard, from this library or others. In a list they are named after their
+        classes. They are cloned, never fitted here.
     datasets : list of str, or mapping of str to (X, y)
         Names of :func:`soft_clustering.datasets.available_datasets`, or the data: X is what the models take, y the
         classes or None.
     n_clusters : {'true'} or None, default='true'
-        ``'true'`` sets the parameter ``n_clusters`` of every model (``n_components`` where there is only that) to the
-        number of classes; of a pipeline, that of its last step. A model whose parameter is None finds the number itself
-        and is left alone. None leaves all models as they are.
+        ``'true'`` sets the parameter ``n_clusters`` of every model (``n_components`` if it only has that) to the number
+        of classes; in a pipeline, that of its last step. A model whose parameter is None finds the number itself and is
+        not changed. None leaves all models as they are.
     n_repeats : int, default=1
         Runs of each model on each data set.
     random_state : int, default=0
         Seed of the subsamples; repeat r seeds the models, and the estimators inside them, with ``random_state + r``. A
         model with a seed of its own keeps it.
     max_samples : int or None, default=None
-        A data set of more rows is replaced by so many, drawn without replacement. Only for data whose rows are the
-        samples.
+        A data set of more rows is replaced by this many of them, drawn without replacement. Only for data whose rows
+        are the samples.
     warm_up : bool, default=True
-        Where time is measured, fit twice in the same process and time the second fit: the first one pays for imports
-        and threads.
+        Whether to fit twice in the same process, if time is measured, and to time the second fit: the first one also
+        imports modules and starts threads.
     time_limit : float or None, default=60.0
         Seconds for the fit and the measurements after it. The start of the process, its imports and the warm-up (which
         has the same limit again) do not count.
     memory_limit : int or None, default=None
-        Bytes of resident memory for the whole process and those it starts. Looked at fifty times a second. Not on
+        Bytes of resident memory for the whole process and those it starts. It is checked fifty times a second. Not on
         Windows.
     results : str or path, default=None
         A JSON Lines file. Every finished run is appended to it at once, and a run that is already there is not run
         again. None keeps the records in memory only.
     n_jobs : int or None, default=None
-        Runs at the same time, through joblib: None is 1 unless a ``joblib.parallel_config`` says otherwise. Times are
-        comparable only where it is 1.
+        Runs at the same time, through joblib: None is 1 unless a ``joblib.parallel_config`` sets another number.
+        Times are comparable only if it is 1.
     verbose : int, default=1
-        0 shows nothing, 1 the progress on standard error.
+        0 shows nothing, 1 shows the progress on standard error.
 
     See Also
     --------
-    RuntimeBenchmark, MemoryBenchmark, ClusteringQualityBenchmark : the same, but only one kind of measurement.
+    RuntimeBenchmark, MemoryBenchmark, ClusteringQualityBenchmark : the same with one kind of measurement only.
     ScalabilityBenchmark : growing numbers of samples.
     summarize : a table with a row per model.
 
@@ -99,17 +101,17 @@ class ClusteringBenchmark:
 
     * ``model``, ``dataset``, ``n_samples``, ``n_features``, ``n_classes``, ``repeat``; ``estimator``, its parameters;
     * ``status``: ``ok``; ``degenerate``, fewer than two clusters in the labels; ``timeout``; ``memory``, over the limit
-      or a MemoryError; ``error``. ``reason`` says why it is not ``ok``;
-    * ``n_clusters``, ``n_iter``, ``converged``, ``warnings``: of the fitted model, where it has them;
+      or a MemoryError; ``error``. ``reason`` explains every other status than ``ok``;
+    * ``n_clusters``, ``n_iter``, ``converged``, ``warnings``: those of the fitted model, if it has them;
     * ``fit_time``, ``predict_time``: seconds for the training data;
     * ``peak_memory``: the largest resident size during the fit in bytes, beyond what the process held before it;
     * the twelve measures of :func:`soft_clustering.metrics.clustering_metrics` and
       :func:`soft_clustering.metrics.soft_clustering_metrics` (at m = 2), NaN where one does not apply.
 
-    What was measured before a limit was met is kept.
+    What was measured before a run exceeded a limit is kept.
 
-    Two runs are the same, and the second is not run again, if all of this is the same: the model's name, class, version
-    and parameters, the content of the data, the repeat, the limits and what is measured. Changed code of the same
+    Two runs are the same, and the second is skipped, if all of this is the same: the model's name, class, version and
+    parameters, the content of the data, the repeat, the limits and what is measured. Code that changes without its
     version is not noticed: remove the file after such a change.
 
     Examples
@@ -128,7 +130,7 @@ class ClusteringBenchmark:
 
     def __init__(
         self,
-        models: Mapping[str, Any] | Sequence[Any],
+        models: Mapping[str, Estimator] | Sequence[Estimator],
         datasets: Mapping[str, tuple[Any, Any]] | Sequence[str],
         *,
         n_clusters: str | None = "true",
@@ -161,15 +163,15 @@ class ClusteringBenchmark:
             raise ValueError("memory_limit must be None on Windows: the resident size of a process is not read there.")
 
     def run(self) -> pandas.DataFrame:
-        """Run what has not been run yet.
+        """Carry out the runs that have not been run yet.
 
         Returns
         -------
         results : DataFrame
-            A row per model, data set and repeat, in this order; the columns that the notes of
-            :class:`ClusteringBenchmark` list, as far as this benchmark measures them.
+            A row per model, data set and repeat, in this order. The notes of :class:`ClusteringBenchmark` list the
+            columns; measurements that this benchmark does not make are left out.
         """
-        require_pandas()  # before the work, not after it
+        require_pandas()  # fail before the work, not after it
         return to_frame(self.carry_out(list(self.plan())), self.measurements)
 
     def carry_out(self, runs: Sequence[PlannedRun]) -> list[Record]:
@@ -229,35 +231,37 @@ class ClusteringBenchmark:
         yield name, n, X, y, None
 
     def _read(self, name: str) -> tuple[Any, Any, str | None]:
-        """X, y, and why there are none."""
+        """Return X, y, and why they could not be loaded."""
         try:
             pair = self.datasets[name]
             pair = get_dataset(pair) if isinstance(pair, str) else pair
-        except Exception as error:  # it may be fetched from anywhere: the runs that need it record what went wrong
+        except Exception as error:  # loading may fail in any way: the runs that need the data record the error
             return None, None, one_line(f"{type(error).__name__} in loading the data: {error}")
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"datasets[{name!r}] must be a pair (X, y). Got {type(pair).__name__} instead.")
         return *pair, None
 
-    def _shuffled(self, n: int) -> Any:
+    def _shuffled(self, n: int) -> NDArray[np.intp]:
         return np.random.RandomState(self.random_state).permutation(n)
 
-    def _configure(self, estimator: Any, n_classes: int | None, seed: int) -> Any:
-        configured = clone(estimator)
+    def _configure(self, estimator: Estimator, n_classes: int | None, seed: int) -> Estimator:
+        configured: Estimator = clone(estimator)
         parameters = configured.get_params(deep=True)
         if self.n_clusters == "true" and n_classes is not None:
             configured.set_params(**dict.fromkeys(_counts_of(configured, parameters), n_classes))
         seeds = [name for name in parameters if name.rpartition("__")[2] == "random_state" and parameters[name] is None]
-        return configured.set_params(**dict.fromkeys(seeds, seed))
+        configured.set_params(**dict.fromkeys(seeds, seed))
+        return configured
 
 
-def _counts_of(estimator: Any, parameters: Mapping[str, Any]) -> list[str]:
-    """The parameters, of all of them, that are the number of clusters.
+def _counts_of(estimator: Estimator, parameters: Mapping[str, Any]) -> list[str]:
+    """Return the names of the parameters that are the number of clusters.
 
-    In a pipeline the last step is the clusterer: ``n_components`` of an earlier one are other things. Where the
-    clusterer itself has no number, those of the estimators inside it are taken.
+    In a pipeline the last step is the clusterer: ``n_components`` of an earlier step means something else. If the
+    clusterer itself has no such parameter, those of the estimators inside it are taken.
     """
-    clusterer, prefix = estimator, ""
+    clusterer: Any = estimator
+    prefix = ""
     while getattr(clusterer, "steps", None):
         name, clusterer = clusterer.steps[-1]
         prefix += f"{name}__"
@@ -327,12 +331,12 @@ class ScalabilityBenchmark(ClusteringBenchmark):
     models : dict of str to estimator, or list of estimators
         As in :class:`ClusteringBenchmark`.
     datasets : list of str, mapping of str to (X, y), or None, default=None
-        Each is subsampled to every size; a larger subsample contains the smaller ones. None: overlapping Gaussian
-        clusters in 8 dimensions, 5 classes.
+        Each is subsampled to every size; a larger subsample contains the smaller ones. None stands for five overlapping
+        Gaussian clusters in 8 dimensions.
     sizes : list of int, default=(250, 500, 1000, 2000, 4000)
-        Numbers of samples, none larger than a data set.
+        Numbers of samples, none larger than the smallest data set.
     **options
-        The other parameters of :class:`ClusteringBenchmark`, without ``max_samples``.
+        The other parameters of :class:`ClusteringBenchmark`, except ``max_samples``.
 
     See Also
     --------
@@ -350,7 +354,7 @@ class ScalabilityBenchmark(ClusteringBenchmark):
 
     def __init__(
         self,
-        models: Mapping[str, Any] | Sequence[Any],
+        models: Mapping[str, Estimator] | Sequence[Estimator],
         datasets: Mapping[str, tuple[Any, Any]] | Sequence[str] | None = None,
         *,
         sizes: Sequence[int] = (250, 500, 1000, 2000, 4000),
@@ -414,15 +418,15 @@ class ProgressBar:
         """Leave the last line as it is."""
 
 
-def _named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
-    """Models by their names."""
+def _named(models: Mapping[str, Estimator] | Sequence[Estimator]) -> dict[str, Estimator]:
+    """Return the models by their names."""
     if isinstance(models, Mapping):
         named = dict(models)
     else:
         named = {type(model).__name__: model for model in models}
         if len(named) < len(models):
             names = [type(model).__name__ for model in models]
-            raise ValueError(f"models must be a dict where two are of one class: {sorted(names)} are not distinct.")
+            raise ValueError(f"models must be a dict if two are of the same class: {sorted(names)} are not distinct.")
     for name, model in named.items():
         if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
             raise TypeError(f"models[{name!r}] must be a scikit-learn estimator. Got {model!r} instead.")
@@ -430,7 +434,7 @@ def _named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
 
 
 def _data_of(datasets: Mapping[str, tuple[Any, Any]] | Sequence[str]) -> Mapping[str, Any]:
-    """Data sets by their names; a name instead of data stands for the one of our own collection."""
+    """Return the data sets by their names; a name instead of data stands for a built-in set."""
     if isinstance(datasets, Mapping):
         return datasets
     if isinstance(datasets, str):
@@ -440,12 +444,12 @@ def _data_of(datasets: Mapping[str, tuple[Any, Any]] | Sequence[str]) -> Mapping
     return {name: name for name in datasets}
 
 
-def _take(X: Any, y: Any, rows: Any) -> tuple[Any, Any]:
+def _take(X: Any, y: Any, rows: NDArray[np.intp]) -> tuple[Any, Any]:
     return _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows)
 
 
-def _key(estimator: Any, known: dict[str, Any], *rest: Any) -> str:
-    """What tells a run from others: equal for the same run in another process."""
+def _key(estimator: Estimator, known: Record, *rest: object) -> str:
+    """Return a key that identifies a run: the same run has the same key in every process."""
     kind = type(estimator)
     version = getattr(sys.modules.get(kind.__module__.partition(".")[0]), "__version__", None)
     try:

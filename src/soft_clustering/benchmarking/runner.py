@@ -12,13 +12,17 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import joblib
 
+from .._protocols import Estimator
 from .machine import environment
 from .memory import resident
 from .records import FITTED, SCHEMA, Journal, Record, from_line
+
+if TYPE_CHECKING:
+    from .worker import Task
 
 #: Seconds between two looks at a worker.
 _INTERVAL = 0.02
@@ -31,7 +35,7 @@ class PlannedRun(NamedTuple):
 
     key: str
     known: Record  # the columns of the record that are known before the run
-    estimator: Any
+    estimator: Estimator
     X: Any
     y: Any
     failure: str | None  # why the data could not be loaded
@@ -132,14 +136,14 @@ def execute(run: PlannedRun) -> Record:
     if run.failure is not None:
         return record | {"status": "error", "reason": run.failure}
     with tempfile.TemporaryDirectory(prefix="soft-clustering-", ignore_cleanup_errors=True) as folder:
-        task = {
+        task: Task = {
             "estimator": run.estimator,
             "measurements": run.measurements,
             "warm_up": run.warm_up,
             "time_limit": run.time_limit,
             "memberships": None if run.memberships is None else os.path.abspath(run.memberships),
         }
-        # wrapped: a plain pickle would only name the classes and functions of a script or a notebook
+        # Wrapped, because a plain pickle stores the classes and functions of a script or a notebook only by name.
         Path(folder, "task").write_bytes(pickle.dumps(joblib.wrap_non_picklable_objects(task, keep_wrapper=False)))
         joblib.dump((run.X, run.y), Path(folder, "data"))
         with open(Path(folder, "log"), "w+b") as log:
@@ -154,22 +158,22 @@ def execute(run: PlannedRun) -> Record:
 
 
 def _start(folder: str, log: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a worker that imports what this process would, whatever the current folder holds."""
+    """Start a worker that imports the same modules as this process, whatever the current folder contains."""
     paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
     return subprocess.Popen(
         [sys.executable, "-m", f"{__package__}.worker", folder, os.getcwd()],
-        # ``-m`` puts the current folder first on the path of imports: let it be one without modules.
+        # ``-m`` puts the current folder first on the path of imports: start it in a folder without modules.
         cwd=folder,
         env=os.environ | {"PYTHONPATH": paths},
-        stdin=subprocess.PIPE,  # stays open as long as this process lives
-        stdout=subprocess.DEVNULL,  # whatever the estimator prints
+        stdin=subprocess.PIPE,  # it stays open as long as this process lives
+        stdout=subprocess.DEVNULL,  # the estimator may print
         stderr=log,
         start_new_session=True,
     )
 
 
 def _watch(worker: subprocess.Popen[bytes], report: Path, run: PlannedRun) -> Record:
-    """What the worker reported until its end or its limits."""
+    """Return what the worker reported until it ended or exceeded a limit."""
     found: Record = {"stage": "start"}
     lines = _lines(report)
     limit: float | None = _START_LIMIT
@@ -181,7 +185,7 @@ def _watch(worker: subprocess.Popen[bytes], report: Path, run: PlannedRun) -> Re
             if not line:
                 break
             entries = from_line(line)
-            # a peak between two looks
+            # the peak may have been between two looks
             sizes.append(entries.pop("resident", None) or 0)
             if entries.get("stage") == "fit":
                 limit, begin = run.time_limit, time.monotonic()
@@ -198,7 +202,7 @@ def _watch(worker: subprocess.Popen[bytes], report: Path, run: PlannedRun) -> Re
 
 
 def _lines(report: Path) -> Iterator[str]:
-    """The complete lines of a growing file, an empty one where there is none yet."""
+    """Yield the complete lines of a growing file, and an empty string whenever there is none yet."""
     while not report.exists():
         yield ""
     with open(report, encoding="utf-8") as file:
@@ -217,13 +221,14 @@ def _end(worker: subprocess.Popen[bytes]) -> None:
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(worker.pid)], capture_output=True)
     else:
-        # it has ended and left nothing (on macOS: not permitted)
+        # the error if all its processes have ended (on macOS: PermissionError)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(worker.pid, signal.SIGKILL)
     worker.communicate()
 
 
 def _how_it_ended(code: int, stage: str, log: IO[bytes]) -> str:
+    """Say how a worker without a result ended, with the last line of its log."""
     names = {number.value: number.name for number in signal.Signals}
     how = f"killed by {names.get(-code, f'signal {-code}')}" if code < 0 else f"exit code {code}"
     log.seek(0)

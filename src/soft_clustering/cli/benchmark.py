@@ -1,4 +1,4 @@
-"""``soft-clustering benchmark``: models on a suite of data sets, to be stopped and resumed at any time."""
+"""``soft-clustering benchmark``: models on a suite of data sets; it can be stopped and resumed at any time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SUMMARY = (
 
 def benchmark(args: argparse.Namespace) -> int:
     """Run the command."""
-    require_pandas()  # before the work, not after it
+    require_pandas()  # fail before the work, not after it
     path = Path(args.output or f"benchmark-{args.suite}.jsonl")
     if args.fresh:
         _check_removable(path)

@@ -1,4 +1,4 @@
-"""``soft-clustering list``, ``info`` and ``datasets``: what there is."""
+"""``soft-clustering list``, ``info`` and ``datasets``: which models and data sets there are."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ def show_model(args: argparse.Namespace) -> int:
 
 
 def _sections(docstring: str) -> dict[str, str]:
-    """The text under each underlined title; what comes before the first one is under ''."""
+    """Split a docstring into the text under each underlined title; the text before the first has the key ''."""
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", docstring, flags=re.MULTILINE)
     return {"": parts[0]} | dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def _described(section: str) -> dict[str, str]:
-    """The first sentence on each parameter, or what it may be where there is none."""
+    """Return the first sentence about each parameter; its type, if there is no sentence."""
     _, *parts = re.split(r"^(\w+) : (.*?)(?:, default=.*)?$", section, flags=re.MULTILINE)
     described = {}
     for name, kind, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):

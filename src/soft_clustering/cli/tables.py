@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Column(NamedTuple):
-    """A column of records: text, or numbers in a format, which are set to the right."""
+    """A column of a table of records: text, or numbers in a format, which are aligned to the right."""
 
     title: str
     name: str
@@ -22,30 +22,30 @@ class Column(NamedTuple):
     form: str | None = None
 
     def cell(self, record: Record) -> str:
-        """The entry of a record, a dash where it has none."""
+        """Return the entry of a record as text; a dash if it is missing."""
         value = record.get(self.name)
         if value is None or (isinstance(value, float) and math.isnan(value)):
             return "-"
         return str(value) if self.form is None else format(float(value), self.form)
 
     def set(self, text: str) -> str:
-        """A text in this column."""
+        """Pad a text to the width of this column."""
         width = max(self.width, len(self.title))
         return text.ljust(width) if self.form is None else text.rjust(width)
 
 
 def heading(columns: Sequence[Column]) -> str:
-    """The line of titles."""
+    """Return the line of titles."""
     return "  ".join(column.set(column.title) for column in columns).rstrip()
 
 
 def line(columns: Sequence[Column], record: Record) -> str:
-    """The line of a record."""
+    """Return the line of a record."""
     return "  ".join(column.set(column.cell(record)) for column in columns).rstrip()
 
 
 def table(columns: Sequence[Column], records: Sequence[Record]) -> str:
-    """A table as wide as its cells; on a terminal, text of the last column goes on in the next line."""
+    """Return a table as wide as its cells; on a terminal, long text in the last column is wrapped."""
     fitted = [column._replace(width=max([0, *(len(column.cell(record)) for record in records)])) for column in columns]
     indent = sum(max(column.width, len(column.title)) + 2 for column in fitted[:-1])
     lines = [heading(fitted)]
@@ -55,7 +55,7 @@ def table(columns: Sequence[Column], records: Sequence[Record]) -> str:
 
 
 def wrap(text: str, indent: int) -> list[str]:
-    """The lines of a text on the terminal; one line where the output goes elsewhere, for other programs to read."""
+    """Wrap a text on a terminal; leave it as one line if the output goes elsewhere, for programs to read."""
     width, _ = terminal_size(sys.stdout)
     if not sys.stdout.isatty() or width - indent < 20:
         return [text]
@@ -64,7 +64,7 @@ def wrap(text: str, indent: int) -> list[str]:
 
 
 def terminal_size(stream: TextIO) -> tuple[int, int]:
-    """Columns and lines of a terminal."""
+    """Return the numbers of columns and lines of a terminal."""
     try:
         width, height = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._protocols import Estimator
 from .._text import one_line
 from ..benchmarking import ClusteringBenchmark
 from ..benchmarking.benchmarks import ProgressBar
@@ -17,7 +18,7 @@ from .summary import Summary
 
 
 def compare(
-    models: Mapping[str, Any] | Sequence[Any],
+    models: Mapping[str, Estimator] | Sequence[Estimator],
     X: Any,
     y: Any = None,
     *,
@@ -33,38 +34,38 @@ def compare(
 ) -> Summary:
     """Fit models to the same data and write an HTML report of what they found.
 
-    Each model is fitted in a process of its own, with limits on its time and memory; one that fails is reported with
-    the reason.
+    Each model is fitted in a process of its own, with limits on its time and memory. The report gives the reason for
+    each model that fails.
 
     Parameters
     ----------
     models : dict of str to estimator, or list of estimators
-        scikit-learn clusterers, soft or hard, ours or others'. In a list they are named after their classes. They are
-        cloned, never fitted here.
+        scikit-learn clusterers, soft or hard, from this library or others. In a list they are named after their
+        classes. They are cloned, never fitted here.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data; the columns of a data frame are named. For models of graphs the adjacency matrix, which is drawn with
-        its links.
+        The data; the columns of a data frame give the names of the features. Models of graphs take the adjacency
+        matrix, which is drawn with its links.
     y : array-like of shape (n_samples,), default=None
         Classes to compare with.
     path : str or path
-        The file to write, which ends in .html; an older one is replaced.
+        The file to write, which ends in .html; an existing file is replaced.
     name : str, default='X'
         What the data are called in the report.
     n_clusters : {'true'} or None, default='true'
-        ``'true'`` sets the number of clusters of the models to the number of classes, where there are classes. None
+        ``'true'`` sets the number of clusters of the models to the number of classes, if there are classes. None
         leaves the models as they are.
     random_state : int, default=0
-        Seed of the models that have none of their own.
+        Seed of the models whose own ``random_state`` is None.
     time_limit : float or None, default=60.0
         Seconds for each fit and its measures.
     memory_limit : int or None, default=None
         Bytes of resident memory for each fit. Not on Windows.
     max_points : int, default=2000
-        Show at most so many samples, always the same ones; all are fitted.
+        The report shows at most this many samples, always the same ones; the models are fitted to all.
     n_jobs : int or None, default=None
-        Fits at the same time, through joblib. Times are comparable only where it is 1, which None stands for.
+        Fits at the same time, through joblib. None means 1; times are comparable only then.
     verbose : int, default=1
-        0 shows nothing, 1 the progress on standard error.
+        0 shows nothing, 1 shows the progress on standard error.
 
     Returns
     -------
@@ -105,14 +106,14 @@ def compare(
 
 
 def _code(
-    models: dict[str, Any],
+    models: Mapping[str, Estimator],
     classes: bool,
     path: str | os.PathLike[str],
     name: str,
     n_clusters: str | None,
     random_state: int,
 ) -> str:
-    """A script that makes the same comparison, given the data."""
+    """Return a script that makes the same comparison, given the data."""
     lines = {"from soft_clustering import report"}
     for model in models.values():
         parts = [model, *(value for value in model.get_params().values() if hasattr(value, "get_params"))]
@@ -124,7 +125,9 @@ def _code(
 
 
 def _public(module: str) -> str:
-    """Where users import from: ours are at the top, elsewhere a part with an underscore is private.
+    """Return the module that users import from.
+
+    That of this library is its top; in other packages, a part that begins with an underscore is private.
 
     Examples
     --------

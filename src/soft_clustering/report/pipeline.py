@@ -18,6 +18,7 @@ import numpy as np
 from ..benchmarking import ClusteringBenchmark
 from ..benchmarking.records import FITTED, Journal
 from ..benchmarking.runner import FinishedRun, PlannedRun, Progress, execute_missing
+from ..engine.blocks import Array
 from ..selection.criteria import choice_of
 from .html import write
 from .summary import Summary, summarize_comparison
@@ -153,7 +154,7 @@ def choices_of_k(finished: Iterable[FinishedRun]) -> Choices:
     }
 
 
-def _values(fits: dict[int, FinishedRun], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _values(fits: dict[int, FinishedRun], name: str) -> Array:
     """Return a measure of the fits in the order of K, NaN where it is missing."""
     found = [fits[K].record[name] for K in sorted(fits)]
     return np.array([math.nan if value is None else float(value) for value in found])

@@ -112,7 +112,7 @@ def validate_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
         raise ValueError("sample_weight must have a positive entry. Got only zeros.")
     if not 1e-100 < weights.max() < 1e100:
         raise ValueError(
-            f"The largest sample_weight must be between 1e-100 and 1e100. Got {weights.max():.3g} instead."
+            f"sample_weight must have its largest entry between 1e-100 and 1e100. Got {weights.max():.3g} instead."
         )
     return np.ascontiguousarray(weights)
 

@@ -19,7 +19,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _num_samples
 
-from .._protocols import Estimator
+from .._estimators import Estimator, is_estimator, set_seeds
 from .._text import one_line
 from ..datasets import dataset_info, get_dataset
 from .records import QUALITY, Journal, Record, require_pandas, to_frame
@@ -246,20 +246,19 @@ class ClusteringBenchmark:
 
     def _configure(self, estimator: Estimator, n_classes: int | None, seed: int) -> Estimator:
         configured: Estimator = clone(estimator)
-        parameters = configured.get_params(deep=True)
         if self.n_clusters == "true" and n_classes is not None:
-            configured.set_params(**dict.fromkeys(_counts_of(configured, parameters), n_classes))
-        seeds = [name for name in parameters if name.rpartition("__")[2] == "random_state" and parameters[name] is None]
-        configured.set_params(**dict.fromkeys(seeds, seed))
+            configured.set_params(**dict.fromkeys(_counts_of(configured), n_classes))
+        set_seeds(configured, seed)
         return configured
 
 
-def _counts_of(estimator: Estimator, parameters: Mapping[str, Any]) -> list[str]:
+def _counts_of(estimator: Estimator) -> list[str]:
     """Return the names of the parameters that are the number of clusters.
 
     In a pipeline the last step is the clusterer: ``n_components`` of an earlier step means something else. If the
     clusterer itself has no such parameter, those of the estimators inside it are taken.
     """
+    parameters = estimator.get_params(deep=True)
     clusterer: Any = estimator
     prefix = ""
     while getattr(clusterer, "steps", None):
@@ -428,7 +427,7 @@ def _named(models: Mapping[str, Estimator] | Sequence[Estimator]) -> dict[str, E
             names = [type(model).__name__ for model in models]
             raise ValueError(f"models must be a dict if two are of the same class: {sorted(names)} are not distinct.")
     for name, model in named.items():
-        if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+        if not is_estimator(model):
             raise TypeError(f"models[{name!r}] must be a scikit-learn estimator. Got {model!r} instead.")
     return named
 

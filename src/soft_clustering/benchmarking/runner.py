@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import joblib
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from .machine import environment
 from .memory import resident
 from .records import FITTED, SCHEMA, Journal, Record, from_line

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from .._text import one_line
 from ..metrics import clustering_metrics, soft_clustering_metrics
 from .memory import peak, reset_peak

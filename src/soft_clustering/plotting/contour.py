@@ -10,7 +10,7 @@ from scipy.interpolate import LinearNDInterpolator
 from scipy.spatial import QhullError
 from sklearn.utils._set_output import _get_adapter_from_container
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from ..engine.blocks import Array
 from ..inputs.features import is_dask
 from .data import (

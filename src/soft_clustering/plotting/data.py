@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from ..engine.blocks import Array
 from ..inputs.features import is_dask, naming
 

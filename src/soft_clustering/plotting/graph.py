@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_array
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from ..engine.blocks import Array
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import naming

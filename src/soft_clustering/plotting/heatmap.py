@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from ..base import labels_from_memberships
 from .data import check_count, check_memberships, estimator_memberships
 from .drawing import one_axes, title

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from .data import check_axis_names, check_memberships, check_numbers, estimator_memberships, in_the_plane, sample_rows
 from .drawing import (
     cluster_legend,

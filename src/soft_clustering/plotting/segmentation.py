@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from ..engine.blocks import Array
 from .data import check_count, check_memberships, check_numbers, estimator_memberships
 from .drawing import cluster_legend, panels, title, write_note

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from ..engine.blocks import Array
 from .data import check_memberships, estimator_memberships, sample_rows
 from .drawing import one_axes, scatter_memberships, title, write_note

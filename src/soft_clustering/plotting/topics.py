@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from .data import check_count, check_numbers
 from .drawing import panels, plain
 from .palette import cluster_colors

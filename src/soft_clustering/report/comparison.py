@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from .._text import one_line
 from ..benchmarking import ClusteringBenchmark
 from ..benchmarking.benchmarks import ProgressBar

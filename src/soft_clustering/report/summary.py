@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _num_samples
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from .._text import one_line
 from ..base import labels_from_memberships
 from ..benchmarking.machine import environment

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from ..base import labels_from_memberships
 from ..engine.blocks import Array
 from ..graphs.network import soft_modularity

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from .._protocols import Estimator
+from .._estimators import Estimator
 from ..documents.corpus import DocumentClusterer
 from ..engine.blocks import Array
 from ..graphs.network import row_sums

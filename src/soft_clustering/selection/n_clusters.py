@@ -25,7 +25,7 @@ from sklearn.utils._param_validation import Interval, validate_parameter_constra
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
 
-from .._protocols import Estimator
+from .._estimators import Estimator, is_estimator, set_seeds
 from ..base import labels_from_memberships
 from ..inputs.features import check_enough_samples, is_dask
 from .criteria import CRITERIA, default_criteria, memberships_of, scores_of
@@ -46,8 +46,8 @@ _PARAMETERS: dict[str, list[Any]] = {
 # Reading the arguments ------------------------------------------------------------------------------------------------
 
 
-def _check_estimator(estimator: object, param_name: str) -> None:
-    if isinstance(estimator, type) or not (hasattr(estimator, "get_params") and hasattr(estimator, "fit")):
+def _check_estimator(estimator: Estimator, param_name: str) -> None:
+    if not is_estimator(estimator):
         raise TypeError(f"estimator must be an instance of a clusterer with get_params and fit. Got {estimator!r}.")
     names = sorted(estimator.get_params())
     if param_name not in names:
@@ -103,8 +103,7 @@ class Fit(NamedTuple):
 def _prepare(estimator: Estimator, param_name: str, n_clusters: int, seed: int) -> Estimator:
     """Return a clone with its number of clusters, and with the seed if its random state is None."""
     model: Estimator = clone(estimator).set_params(**{param_name: n_clusters})
-    states = [name for name in model.get_params() if name.rpartition("__")[2] == "random_state"]
-    model.set_params(**{name: seed for name in states if model.get_params()[name] is None})
+    set_seeds(model, seed)
     return model
 
 

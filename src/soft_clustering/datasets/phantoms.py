@@ -66,7 +66,6 @@ def make_phantom(
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import ArrayLike
     >>> from soft_clustering.datasets import make_phantom
     >>> phantom = make_phantom((90, 120), random_state=0)
     >>> phantom.image.shape, np.bincount(phantom.labels.ravel()).tolist()

@@ -448,7 +448,8 @@ def test_cut_line_is_removed(tmp_path):
 def test_other_files_are_left_alone(tmp_path, text):
     path = tmp_path / "notes.txt"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"notes\.txt' must be a file that a benchmark wrote\. Line \d is not a record"):
+    wrong = r"notes\.txt' must be a file that a benchmark wrote\. Line \d is not a record"
+    with pytest.raises(ValueError, match=wrong):
         ClusteringBenchmark([FCM()], PAIR, results=path).run()
     assert path.read_text() == text
 

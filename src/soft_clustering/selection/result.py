@@ -99,7 +99,7 @@ class NClustersResult:
     def reason(self) -> str:
         """Why this K is recommended: which criterion decides, and what the user should know about its choice."""
         ties = [name for name, values in self.scores.items() if all_equal(values)]
-        silent = f"{' and '.join(ties)}: equal for every K, which says nothing." if ties else ""
+        silent = f"{' and '.join(ties)}: equal for every K, so no K is preferred." if ties else ""
         name = self._deciding
         if name is None:
             return silent or "none of the criteria applies to this estimator and these data."

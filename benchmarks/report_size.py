@@ -16,20 +16,20 @@ from sklearn.datasets import make_blobs
 
 from soft_clustering import FCM
 from soft_clustering.benchmarking.records import SCHEMA
-from soft_clustering.benchmarking.runner import Run
-from soft_clustering.report import summarize, write
+from soft_clustering.benchmarking.runner import PlannedRun
+from soft_clustering.report import summarize_comparison, write
 
 N_MODELS, N_SAMPLES, K = 20, 2000, 10
 
 
-def finished(folder: Path, X: np.ndarray) -> list[tuple[Run, dict]]:
+def finished(folder: Path, X: np.ndarray) -> list[tuple[PlannedRun, dict]]:
     """Runs as a benchmark leaves them."""
     runs = []
     for number in range(N_MODELS):
         estimator = FCM(K, m=1.1, n_init=1, random_state=number)
         path = folder / f"{number}.npy"
         np.save(path, estimator.fit(X).memberships_.astype(np.float32))
-        run = Run(str(number), {}, estimator, X, None, None, (), False, None, None, str(path))
+        run = PlannedRun(str(number), {}, estimator, X, None, None, (), False, None, None, str(path))
         record = {"key": run.key, **dict.fromkeys(SCHEMA), "model": f"FCM {number}", "status": "ok", "repeat": 0}
         runs.append((run, record | {"n_clusters": K, "ari": number / N_MODELS}))
     return runs
@@ -41,7 +41,7 @@ def main() -> None:
         runs = finished(Path(folder), X)
         path = Path(sys.argv[1] if len(sys.argv) > 1 else Path(folder, "report.html"))
         start = time.perf_counter()
-        summary = summarize(runs, X, y, name="blobs")
+        summary = summarize_comparison(runs, X, y, name="blobs")
         middle = time.perf_counter()
         write(summary, path)
         end = time.perf_counter()

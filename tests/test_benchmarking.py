@@ -448,7 +448,8 @@ def test_cut_line_is_removed(tmp_path):
 def test_other_files_are_left_alone(tmp_path, text):
     path = tmp_path / "notes.txt"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"notes\.txt' must be a file that a benchmark wrote\. Line \d is no record"):
+    wrong = r"notes\.txt' must be a file that a benchmark wrote\. Line \d is not a record"
+    with pytest.raises(ValueError, match=wrong):
         ClusteringBenchmark([FCM()], PAIR, results=path).run()
     assert path.read_text() == text
 
@@ -625,7 +626,7 @@ def test_clusterers_inside_others():
 @pytest.mark.parametrize(
     "change, error, message",
     [
-        ({"models": [FCM(), FCM(m=2)]}, ValueError, "models must be a dict where two are of one class"),
+        ({"models": [FCM(), FCM(m=2)]}, ValueError, "models must be a dict if two are of the same class"),
         ({"models": [FCM]}, TypeError, "models.'type'. must be a scikit-learn estimator. Got <class"),
         ({"models": {"a": "FCM"}}, TypeError, "models.'a'. must be a scikit-learn estimator. Got 'FCM'"),
         ({"datasets": "iris"}, TypeError, "datasets must be a list of names or a mapping of names to"),

@@ -323,7 +323,7 @@ def test_permissions_are_the_usual_ones(tmp_path, call):
     "words, message",
     [
         (["--set", "n_cluster=2"], "Unknown parameter of FCM 'n_cluster': did you mean 'n_clusters'?"),
-        (["-k", "2", "--set", "n_clusters=2"], "-k and --set n_clusters say the same: leave one out."),
+        (["-k", "2", "--set", "n_clusters=2"], "-k and --set n_clusters set the same parameter: leave one out."),
     ],
 )
 def test_wrong_settings(words, message, fails):

@@ -19,9 +19,11 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from soft_clustering import FCM
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking.records import SCHEMA
-from soft_clustering.cli.compare import _choices, _print_json
+from soft_clustering.benchmarking.runner import FinishedRun, PlannedRun
+from soft_clustering.cli.compare import _print_json
 from soft_clustering.cli.data import Data
 from soft_clustering.cli.models import model_class
+from soft_clustering.report.pipeline import Comparison
 
 X, Y = load_iris(return_X_y=True)
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and terminals")
@@ -133,26 +135,17 @@ def test_failures_are_told(command):
     assert re.search(r"^SCM, K=\?: timeout", result.stdout, re.MULTILINE)
 
 
-def test_choices_of_k():
-    def result(model, k, silhouette, davies_bouldin, xie_beni=None):
-        others = {"silhouette": silhouette, "davies_bouldin": davies_bouldin, "xie_beni": xie_beni}
-        return {"model": model, "k": k, "calinski_harabasz": 1.0} | others
-
-    results = [result("A", 3, 0.4, 0.9, 0.2), result("A", 2, 0.3, 0.8, np.inf), result("B", None, 0.5, 0.5)]
-    assert _choices(results) == {
-        "A": {"silhouette": 3, "calinski_harabasz": None, "davies_bouldin": 2, "xie_beni": 3},
-        "B": dict.fromkeys(["silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni"]),
-    }
-
-
 def test_json_has_no_infinity(capsys):
-    result = dict.fromkeys(SCHEMA) | {"model": "A", "k": 2, "silhouette": 0.5, "xie_beni": np.inf}
-    _print_json(Data("mine", X, None), [2, 3], [result], "runs.jsonl", False)
+    record = dict.fromkeys(SCHEMA) | {"key": "a", "model": "A", "silhouette": 0.5, "xie_beni": np.inf}
+    run = PlannedRun("a", {}, FCM(2), X, None, None, (), False, None, None)
+    choices = {"A": {"silhouette": 2, "xie_beni": None}}
+    finished = [FinishedRun(run, record)]
+    _print_json(Data("mine", X, None), [2, 3], "runs.jsonl", Comparison(1, finished, False, choices, finished))
     document = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert document["results"][0]["xie_beni"] == "inf"
-    assert document["chosen_k"]["A"] == {"silhouette": 2} | dict.fromkeys(
-        ["calinski_harabasz", "davies_bouldin", "xie_beni"]
-    )
+    (result,) = document["results"]
+    assert (result["xie_beni"], result["k"], result["n_clusters"]) == ("inf", 2, 2)
+    assert "key" not in result
+    assert document["chosen_k"] == choices
 
 
 # Terminals ------------------------------------------------------------------------------------------------------------
@@ -362,19 +355,3 @@ def test_results_that_cannot_be_written(words, tmp_path, call):
         assert (code, out) == (1, "")
         assert f"error: {name} cannot be written: " in err
         assert "Traceback" not in err
-
-
-def test_equal_silhouettes_show_the_smallest_number():
-    from soft_clustering.cli.compare import _at_chosen_k
-
-    results = [{"model": model, "k": K, "silhouette": 0.5} for model in "ab" for K in (4, 2, 3)]
-    results.append({"model": "failed", "k": 2, "silhouette": None})
-    results.append({"model": "finds", "k": None, "silhouette": 0.4})
-    choices = {"a": {"silhouette": None}, "b": {"silhouette": 3}}
-    choices |= {model: {"silhouette": None} for model in ("failed", "finds")}
-    shown = _at_chosen_k(results, choices)
-    assert [(r["model"], r["k"]) for r, keep in zip(results, shown, strict=True) if keep] == [
-        ("a", 2),
-        ("b", 3),
-        ("finds", None),
-    ]

@@ -95,7 +95,7 @@ def with_entry(value):
         ([np.array([["a", "b"]])], None, ValueError, r"X\[0\] must be a matrix of numbers"),
         ([A + 1j], None, ValueError, r"X\[0\].*[Cc]omplex"),
         ([sparse.csr_array(A)], None, TypeError, r"X\[0\].*[Ss]parse"),
-        ([A, B], None, ValueError, r"feature_names is required where clients differ .* Got \[2, 4\]"),
+        ([A, B], None, ValueError, r"feature_names is required if clients differ .* Got \[2, 4\]"),
         ([A, pd.DataFrame(A, columns=["a", "b"])], None, ValueError, "feature_names must be known for all clients"),
         ([A], "ab", TypeError, "feature_names must be a sequence"),
         ([A], 3, TypeError, "feature_names must be a sequence"),

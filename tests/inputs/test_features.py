@@ -182,8 +182,8 @@ def test_weights_of_float32_rows_are_double():
     "weights, message",
     [
         ([0, 0, 0, 0], "at least one non-zero number|must have a positive entry"),  # by version of scikit-learn
-        ([0, 1e-110, 0, 0], "sample_weight must be largest between 1e-100 and 1e100. Got 1e-110"),
-        ([1, 1e120, 1, 1], r"sample_weight must be largest between 1e-100 and 1e100. Got 1e\+120"),
+        ([0, 1e-110, 0, 0], "sample_weight must have its largest entry between 1e-100 and 1e100. Got 1e-110"),
+        ([1, 1e120, 1, 1], r"sample_weight must have its largest entry between 1e-100 and 1e100. Got 1e\+120"),
         ([1, -1, 1, 1], "Negative values"),
         ([1, np.nan, 1, 1], "NaN"),
         ([1, np.inf, 1, 1], "infinity"),

@@ -8,7 +8,7 @@ from chromium import Browser, missing
 
 from soft_clustering import FCM
 from soft_clustering.benchmarking.records import SCHEMA
-from soft_clustering.benchmarking.runner import Run
+from soft_clustering.benchmarking.runner import PlannedRun
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def finish(tmp_path):
             if not isinstance(result, dict):
                 np.save(path, np.asarray(result, dtype=np.float32))
             estimator = FCM(3, m=1.5, random_state=0)
-            run = Run(str(number), {}, estimator, None, None, None, (), False, None, None, str(path))
+            run = PlannedRun(str(number), {}, estimator, None, None, None, (), False, None, None, str(path))
             finished.append((run, {"key": "k", **dict.fromkeys(SCHEMA), "model": name, "repeat": 0, **entries}))
         return finished
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from soft_clustering.plotting import membership_colors
-from soft_clustering.report import summarize, write
+from soft_clustering.report import summarize_comparison, write
 
 EVIL = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
 # far apart, so that each has its own pixels
@@ -28,7 +28,7 @@ def report(finish, tmp_path):
         record.update(ari=ari, fit_time=fit_time, xie_beni=np.inf if ari < 0 else ari)
     path = tmp_path / "report.html"
     y = ["<b>one</b>", "two", EVIL] * 2
-    write(summarize(finished, X, y, name=EVIL, columns=[EVIL, "height"], command=EVIL), path)
+    write(summarize_comparison(finished, X, y, name=EVIL, columns=[EVIL, "height"], command=EVIL), path)
     return path
 
 

@@ -20,8 +20,8 @@ from soft_clustering.benchmarking.records import Journal
 from soft_clustering.cli import main
 from soft_clustering.datasets import load_graph
 from soft_clustering.plotting import graph_layout
-from soft_clustering.report.comparison import saving_memberships
 from soft_clustering.report.html import memberships_in
+from soft_clustering.report.pipeline import saving_memberships
 
 X, Y = load_iris(return_X_y=True, as_frame=True)
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_shown_is_found_before_the_work(tmp_path, monkeypatch):
     def work(*_):
         raise AssertionError("fitted")
 
-    monkeypatch.setattr("soft_clustering.benchmarking.benchmarks.carry_out", work)
+    monkeypatch.setattr("soft_clustering.benchmarking.runner.execute", work)
     with pytest.raises(ValueError, match=r"must end in \.html"):
         report.compare([FCM()], X, path=tmp_path / "report")
     with pytest.raises(ValueError, match="X contains NaN"):

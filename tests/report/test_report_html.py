@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from soft_clustering.report import render, summarize, write
+from soft_clustering.report import render, summarize_comparison, write
 from soft_clustering.report.html import check_path
 
 X = np.random.RandomState(0).normal(size=(40, 2))
@@ -57,7 +57,7 @@ def summary(finish):
     )
     finished[0][1].update(ari=0.75, silhouette=0.5, xie_beni=np.inf, fit_time=0.25, peak_memory=3 * 2**20, n_iter=7)
     finished[1][1].update(ari=0.5, silhouette=0.625, xie_beni=0.25, fit_time=0.125, converged=False, n_iter=100)
-    return summarize(finished, X, Y, name="mine", command="soft-clustering compare mine.csv --report r.html")
+    return summarize_comparison(finished, X, Y, name="mine", command="soft-clustering compare mine.csv --report r.html")
 
 
 def test_page_is_well_formed_and_complete(summary):
@@ -98,14 +98,14 @@ def test_table_of_results(summary):
 
 
 def test_there_are_no_classes(finish):
-    text = render(summarize(finish(A=shares(), B=shares(1)), X))
+    text = render(summarize_comparison(finish(A=shares(), B=shares(1)), X))
     assert "ARI" not in re.findall(r"<button[^>]*>([^<]*)</button>", text)
     assert 'data-panel="classes"' not in text
     assert text.count("<canvas") == 3 + 1
 
 
 def test_nothing_but_failures(finish):
-    page = Page(render(summarize(finish(A={"status": "error", "reason": "ValueError in fit: no"}), X, Y)))
+    page = Page(render(summarize_comparison(finish(A={"status": "error", "reason": "ValueError in fit: no"}), X, Y)))
     assert "A error ValueError in fit: no" in page.words()
     assert not [tag for tag, _ in page.tags if tag == "canvas"]
 
@@ -130,9 +130,13 @@ def test_what_users_name_stays_text(finish):
     finished = finish(**{EVIL: shares(), "B": shares(1), "C": {"status": "error", "reason": EVIL, "warnings": EVIL}})
     finished[0][0].estimator.set_params(init=EVIL)
     harmless = Page(
-        render(summarize(finish(A=shares(), B=shares(1), C={"status": "error", "warnings": "W"}), X, Y, command="c"))
+        render(
+            summarize_comparison(
+                finish(A=shares(), B=shares(1), C={"status": "error", "warnings": "W"}), X, Y, command="c"
+            )
+        )
     )
-    page = Page(render(summarize(finished, X, y, name=EVIL, columns=[EVIL, "<b>"], command=EVIL)))
+    page = Page(render(summarize_comparison(finished, X, y, name=EVIL, columns=[EVIL, "<b>"], command=EVIL)))
     assert page.open == []
     kinds = {tag for tag, _ in page.tags}
     assert kinds == {tag for tag, _ in harmless.tags}
@@ -147,7 +151,7 @@ def test_size_of_a_large_report(finish):
     n = 2000
     found = {f"model {number}": np.random.RandomState(number).dirichlet(np.ones(10), n) for number in range(20)}
     finished = finish(**found)
-    text = render(summarize(finished, np.random.RandomState(0).normal(size=(n, 20)), np.arange(n) % 10))
+    text = render(summarize_comparison(finished, np.random.RandomState(0).normal(size=(n, 20)), np.arange(n) % 10))
     assert len(text.encode()) <= 3_000_000
 
 

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering.metrics import fuzzy_rand
 from soft_clustering.report.html import memberships_in
-from soft_clustering.report.summary import _matched, summarize
+from soft_clustering.report.summary import _matched, summarize_comparison
 
 RNG = np.random.RandomState(0)
 X = RNG.normal(size=(60, 3))
@@ -28,7 +28,7 @@ def one_hot(labels, K=3):
 
 def test_is_json(finish):
     finished = finish(A=random_memberships(), B={"status": "error", "reason": "why", "xie_beni": np.inf, "ari": np.nan})
-    summary = summarize(finished, X, Y, name="mine", command="do it")
+    summary = summarize_comparison(finished, X, Y, name="mine", command="do it")
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert summary["command"] == "do it"
     assert summary["dataset"]["classes"] == [{"name": name, "size": 20} for name in "abc"]
@@ -45,7 +45,7 @@ def test_is_json(finish):
 def test_memberships_are_those_of_the_rows_shown(finish):
     U = random_memberships()
     scales = np.logspace(-12, 3, 60)[:, None]
-    summary = summarize(finish(A=U, B=scales * U), X, max_points=25)
+    summary = summarize_comparison(finish(A=U, B=scales * U), X, max_points=25)
     rows = np.array(summary["rows"])
     assert len(set(rows)) == 25
     assert len(summary["points"]) == 25
@@ -58,27 +58,27 @@ def test_memberships_are_those_of_the_rows_shown(finish):
 
 def test_points_of_two_features_are_the_features(finish):
     frame = pandas.DataFrame({"width": X[:, 0], "height": X[:, 1]})
-    summary = summarize(finish(), frame)
+    summary = summarize_comparison(finish(), frame)
     assert summary["axes"] == ["width", "height"]
     np.testing.assert_allclose(summary["points"], X[summary["rows"], :2], rtol=1e-4)
-    assert summarize(finish(), X[:, :2], columns=["u", "v"])["axes"] == ["u", "v"]
+    assert summarize_comparison(finish(), X[:, :2], columns=["u", "v"])["axes"] == ["u", "v"]
 
 
 def test_points_of_many_features_are_their_projection(finish):
     wide = RNG.normal(size=(40, 8)) * [9, 3, *[0.1] * 6]
-    summary = summarize(finish(), wide)
+    summary = summarize_comparison(finish(), wide)
     assert summary["axes"][0].startswith("PC 1 (")
     centred = wide - wide.mean(axis=0)
     projected = centred @ np.linalg.svd(centred)[2][:2].T
     found = np.empty((40, 2))
     found[summary["rows"]] = summary["points"]
     np.testing.assert_allclose(np.abs(found), np.abs(projected), rtol=1e-3, atol=1e-3)
-    kept = summarize(finish(), sparse.csr_array(wide))
+    kept = summarize_comparison(finish(), sparse.csr_array(wide))
     assert (kept["dataset"]["n_features"], len(kept["points"])) == (8, 40)
 
 
 def test_one_feature_is_spread(finish):
-    summary = summarize(finish(), X[:, :1])
+    summary = summarize_comparison(finish(), X[:, :1])
     assert summary["axes"] == ["feature 0", "spread at random, to be seen"]
     np.testing.assert_allclose(np.array(summary["points"])[:, 0], X[summary["rows"], 0], rtol=1e-4)
 
@@ -99,14 +99,14 @@ def test_matching_of_different_numbers():
 def test_colours_are_those_of_the_classes(finish):
     codes = np.repeat([0, 1, 2], 20)
     shifted = one_hot((codes + 1) % 3)
-    assert summarize(finish(A=shifted), X, Y)["models"][0]["colors"] == [2, 0, 1]
-    without = summarize(finish(A=shifted, B=one_hot(codes)), X)
+    assert summarize_comparison(finish(A=shifted), X, Y)["models"][0]["colors"] == [2, 0, 1]
+    without = summarize_comparison(finish(A=shifted, B=one_hot(codes)), X)
     assert [model["colors"] for model in without["models"]] == [[0, 1, 2], [1, 2, 0]]
 
 
 def test_agreement_is_the_adjusted_rand_index(finish):
     found = {name: random_memberships(seed=seed) for seed, name in enumerate("ABC")}
-    agreement = summarize(finish(**found), X, Y)["agreement"]
+    agreement = summarize_comparison(finish(**found), X, Y)["agreement"]
     assert agreement["models"] == [None, 0, 1, 2]
     labels = [Y, *(U.argmax(axis=1) for U in found.values())]
     expected = [[adjusted_rand_score(a, b) for b in labels] for a in labels]
@@ -115,7 +115,7 @@ def test_agreement_is_the_adjusted_rand_index(finish):
 
 def test_disputes_are_pairwise_differences(finish):
     found = [random_memberships(seed=seed, K=K) for seed, K in [(0, 3), (1, 4), (2, 2)]]
-    summary = summarize(finish(**dict(zip("ABC", found, strict=True))), X)
+    summary = summarize_comparison(finish(**dict(zip("ABC", found, strict=True))), X)
     # all 60 samples are partners: the mean over samples, including the sample itself, is 1 - mean fuzzy Rand
     values = np.array(summary["disputes"]["values"])
     pairs = [(0, 1), (0, 2), (1, 2)]
@@ -132,9 +132,9 @@ def test_the_disputed_sample_is_found(finish):
     moved = labels.copy()
     moved[33] = 0
     relabelled = (moved + 1) % 3  # the names of clusters do not matter
-    summary = summarize(finish(A=one_hot(labels), B=one_hot(labels), C=one_hot(relabelled)), X)
+    summary = summarize_comparison(finish(A=one_hot(labels), B=one_hot(labels), C=one_hot(relabelled)), X)
     assert summary["rows"][summary["disputes"]["top"][0]] == 33
-    agreed = summarize(finish(A=one_hot(labels), B=one_hot((labels + 1) % 3)), X)["disputes"]
+    agreed = summarize_comparison(finish(A=one_hot(labels), B=one_hot((labels + 1) % 3)), X)["disputes"]
     assert set(agreed["values"]) == {0.0}
     assert agreed["top"] == []
 
@@ -143,14 +143,14 @@ def test_samples_of_no_cluster(finish):
     U = one_hot(np.repeat([0, 1, 2], 20))
     V = U.copy()
     V[:5] = 0
-    summary = summarize(finish(A=U, B=V), X)
+    summary = summarize_comparison(finish(A=U, B=V), X)
     assert {summary["rows"][position] for position in summary["disputes"]["top"][:5]} == {0, 1, 2, 3, 4}
     assert summary["models"][1]["sizes"] == [15, 20, 20]
 
 
 @pytest.mark.parametrize("others", [{}, {"B": {"status": "timeout", "reason": "slow"}}])
 def test_one_model_has_nobody_to_dispute_with(finish, others):
-    summary = summarize(finish(A=random_memberships(), **others), X)
+    summary = summarize_comparison(finish(A=random_memberships(), **others), X)
     assert summary["disputes"] is None
     assert summary["agreement"] == {"models": [0], "values": [[1.0]]}
 
@@ -158,9 +158,9 @@ def test_one_model_has_nobody_to_dispute_with(finish, others):
 def test_degenerate_fits_take_no_part(finish):
     finished = finish(A=random_memberships(), B=random_memberships(seed=1), C=np.ones((60, 1)))
     finished[2][1]["status"] = "degenerate"
-    summary = summarize(finished, X)
+    summary = summarize_comparison(finished, X)
     assert summary["agreement"]["models"] == [0, 1]
-    assert summary["disputes"] == summarize(finished[:2], X)["disputes"]
+    assert summary["disputes"] == summarize_comparison(finished[:2], X)["disputes"]
     assert summary["models"][2]["memberships"]["n_clusters"] == 1
 
 
@@ -169,15 +169,15 @@ def test_a_model_for_several_k_has_several_names(finish):
     for (run, record), K in zip(finished, [2, 3], strict=True):
         record["model"] = "FCM"
         run.estimator.set_params(n_clusters=K)
-    assert [model["name"] for model in summarize(finished, X)["models"]] == ["FCM, K=2", "FCM, K=3"]
+    assert [model["name"] for model in summarize_comparison(finished, X)["models"]] == ["FCM, K=2", "FCM, K=3"]
 
 
 def test_wrong_arguments(finish):
     with pytest.raises(ValueError, match=r"max_points == 0, must be >= 1"):
-        summarize(finish(), X, max_points=0)
+        summarize_comparison(finish(), X, max_points=0)
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[60, 59\]"):
-        summarize(finish(), X, Y[1:])
+        summarize_comparison(finish(), X, Y[1:])
     with pytest.raises(ValueError, match=r"columns must have 3 entries, one per feature\. Got 2 instead"):
-        summarize(finish(), X, columns=["a", "b"])
+        summarize_comparison(finish(), X, columns=["a", "b"])
     with pytest.raises(ValueError, match="X contains NaN"):
-        summarize(finish(), np.where(X > 2, np.nan, X))
+        summarize_comparison(finish(), np.where(X > 2, np.nan, X))

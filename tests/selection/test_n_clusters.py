@@ -367,7 +367,7 @@ def test_reason():
     assert result.best["modified_partition_coefficient"] is None
     assert result.reason == (
         "gaussian_bic is smallest there; of all criteria it finds planted clusters most often. "
-        "modified_partition_coefficient: equal for every K, which says nothing."
+        "modified_partition_coefficient: equal for every K, so no K is preferred."
     )
     assert f"recommended: K=4: {result.reason}" in repr(result).splitlines()
     short = choose_n_clusters(KMeans(random_state=0), X, [2, 3], criteria=["calinski_harabasz"])

@@ -1,6 +1,6 @@
-"""Benchmarks: models times data sets times measurements, every run in a process of its own.
+"""Benchmarks: every model on every data set, each run in a process of its own.
 
-Also the data sets and measures that a benchmark uses, under one roof.
+The data sets and measures that a benchmark uses can be imported from here, too.
 """
 
 from ..datasets import (

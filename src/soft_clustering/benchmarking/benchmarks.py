@@ -1,4 +1,4 @@
-"""Models times data sets times measurements: the benchmarks."""
+"""The benchmarks: which models run on which data sets, and what is measured."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _num_samples
 
+from .._estimators import Estimator, is_estimator, set_seeds
+from .._text import one_line
 from ..datasets import dataset_info, get_dataset
-from .records import QUALITY, Journal, require_pandas, to_frame
-from .runner import Run, carry_out
+from .records import QUALITY, Journal, Record, require_pandas, to_frame
+from .runner import PlannedRun, execute_missing
 
 if TYPE_CHECKING:
     import pandas
 
-#: name, number of samples, X, y, and why there are no data
+#: name, number of samples, X, y, and why the data could not be loaded
 _Data = tuple[str, int | None, Any, Any, str | None]
 
 _CONSTRAINTS: dict[str, list[Any]] = {
@@ -45,50 +48,50 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 class ClusteringBenchmark:
     """Every model on every data set: time, memory and quality.
 
-    Each run, one model on one data set, has a process of its own, with limits on its time and memory. Whatever becomes
-    of it, there is a record of it, with every column.
+    Each run, one model on one data set, has a process of its own, with limits on its time and memory. However it ends,
+    there is a record of it, with every column.
 
     Parameters
     ----------
     models : dict of str to estimator, or list of estimators
-        scikit-learn clusterers, soft or hard, ours or others'. In a list they are named after their classes. They are
-        cloned, never fitted here.
+        scikit-learn clusterers, soft or hard, from this library or others. In a list they are named after their
+        classes. They are cloned, never fitted here.
     datasets : list of str, or mapping of str to (X, y)
         Names of :func:`soft_clustering.datasets.available_datasets`, or the data: X is what the models take, y the
         classes or None.
     n_clusters : {'true'} or None, default='true'
-        ``'true'`` sets the parameter ``n_clusters`` of every model (``n_components`` where there is only that) to the
-        number of classes; of a pipeline, that of its last step. A model whose parameter is None finds the number itself
-        and is left alone. None leaves all models as they are.
+        ``'true'`` sets the parameter ``n_clusters`` of every model (``n_components`` if it only has that) to the number
+        of classes; in a pipeline, that of its last step. A model whose parameter is None finds the number itself and is
+        not changed. None leaves all models as they are.
     n_repeats : int, default=1
         Runs of each model on each data set.
     random_state : int, default=0
         Seed of the subsamples; repeat r seeds the models, and the estimators inside them, with ``random_state + r``. A
         model with a seed of its own keeps it.
     max_samples : int or None, default=None
-        A data set of more rows is replaced by so many, drawn without replacement. Only for data whose rows are the
-        samples.
+        A data set of more rows is replaced by this many of them, drawn without replacement. Only for data whose rows
+        are the samples.
     warm_up : bool, default=True
-        Where time is measured, fit twice in the same process and time the second fit: the first one pays for imports
-        and threads.
+        Whether to fit twice in the same process, if time is measured, and to time the second fit: the first one also
+        imports modules and starts threads.
     time_limit : float or None, default=60.0
         Seconds for the fit and the measurements after it. The start of the process, its imports and the warm-up (which
         has the same limit again) do not count.
     memory_limit : int or None, default=None
-        Bytes of resident memory for the whole process and those it starts. Looked at fifty times a second. Not on
+        Bytes of resident memory for the whole process and those it starts. It is checked fifty times a second. Not on
         Windows.
     results : str or path, default=None
         A JSON Lines file. Every finished run is appended to it at once, and a run that is already there is not run
         again. None keeps the records in memory only.
     n_jobs : int or None, default=None
-        Runs at the same time, through joblib: None is 1 unless a ``joblib.parallel_config`` says otherwise. Times are
-        comparable only where it is 1.
+        Runs at the same time, through joblib: None is 1 unless a ``joblib.parallel_config`` sets another number.
+        Times are comparable only if it is 1.
     verbose : int, default=1
-        0 shows nothing, 1 the progress on standard error.
+        0 shows nothing, 1 shows the progress on standard error.
 
     See Also
     --------
-    RuntimeBenchmark, MemoryBenchmark, ClusteringQualityBenchmark : the same, but only one kind of measurement.
+    RuntimeBenchmark, MemoryBenchmark, ClusteringQualityBenchmark : the same with one kind of measurement only.
     ScalabilityBenchmark : growing numbers of samples.
     summarize : a table with a row per model.
 
@@ -98,17 +101,17 @@ class ClusteringBenchmark:
 
     * ``model``, ``dataset``, ``n_samples``, ``n_features``, ``n_classes``, ``repeat``; ``estimator``, its parameters;
     * ``status``: ``ok``; ``degenerate``, fewer than two clusters in the labels; ``timeout``; ``memory``, over the limit
-      or a MemoryError; ``error``. ``reason`` says why it is not ``ok``;
-    * ``n_clusters``, ``n_iter``, ``converged``, ``warnings``: of the fitted model, where it has them;
+      or a MemoryError; ``error``. ``reason`` explains every other status than ``ok``;
+    * ``n_clusters``, ``n_iter``, ``converged``, ``warnings``: those of the fitted model, if it has them;
     * ``fit_time``, ``predict_time``: seconds for the training data;
     * ``peak_memory``: the largest resident size during the fit in bytes, beyond what the process held before it;
     * the twelve measures of :func:`soft_clustering.metrics.clustering_metrics` and
       :func:`soft_clustering.metrics.soft_clustering_metrics` (at m = 2), NaN where one does not apply.
 
-    What was measured before a limit was met is kept.
+    What was measured before a run exceeded a limit is kept.
 
-    Two runs are the same, and the second is not run again, if all of this is the same: the model's name, class, version
-    and parameters, the content of the data, the repeat, the limits and what is measured. Changed code of the same
+    Two runs are the same, and the second is skipped, if all of this is the same: the model's name, class, version and
+    parameters, the content of the data, the repeat, the limits and what is measured. Code that changes without its
     version is not noticed: remove the file after such a change.
 
     Examples
@@ -127,7 +130,7 @@ class ClusteringBenchmark:
 
     def __init__(
         self,
-        models: Mapping[str, Any] | Sequence[Any],
+        models: Mapping[str, Estimator] | Sequence[Estimator],
         datasets: Mapping[str, tuple[Any, Any]] | Sequence[str],
         *,
         n_clusters: str | None = "true",
@@ -160,23 +163,23 @@ class ClusteringBenchmark:
             raise ValueError("memory_limit must be None on Windows: the resident size of a process is not read there.")
 
     def run(self) -> pandas.DataFrame:
-        """Run what has not been run yet.
+        """Carry out the runs that have not been run yet.
 
         Returns
         -------
         results : DataFrame
-            A row per model, data set and repeat, in this order; the columns that the notes of
-            :class:`ClusteringBenchmark` list, as far as this benchmark measures them.
+            A row per model, data set and repeat, in this order. The notes of :class:`ClusteringBenchmark` list the
+            columns; measurements that this benchmark does not make are left out.
         """
-        require_pandas()  # before the work, not after it
+        require_pandas()  # fail before the work, not after it
         return to_frame(self.carry_out(list(self.plan())), self.measurements)
 
-    def carry_out(self, runs: Sequence[Run]) -> list[dict[str, Any]]:
-        """Carry out what has not been run yet of a plan; for those who change the plan.
+    def carry_out(self, runs: Sequence[PlannedRun]) -> list[Record]:
+        """Carry out the runs of a plan that have not been run yet; for users who change the plan.
 
         Parameters
         ----------
-        runs : list of Run
+        runs : list of PlannedRun
             From :meth:`plan`.
 
         Returns
@@ -184,18 +187,15 @@ class ClusteringBenchmark:
         records : list of dict
             One per run, in their order.
         """
-        journal = Journal(self.results)
-        progress = _Progress(len(runs), sum(run.is_done(journal) for run in runs), self.verbose)
-        for record in carry_out(runs, journal, self.n_jobs):
-            progress.step(record)
-        return [journal.records[run.key] for run in runs]
+        finished, _ = execute_missing(runs, Journal(self.results), self.n_jobs, ProgressBar(self.verbose))
+        return [record for _, record in finished]
 
-    def plan(self) -> Iterator[Run]:
-        """What there is to run, data included; for those who watch the runs themselves.
+    def plan(self) -> Iterator[PlannedRun]:
+        """List the runs of this benchmark, with their data; for users who change or watch them.
 
         Yields
         ------
-        run : Run
+        run : PlannedRun
             One model on one data set, once.
         """
         data = [(*entry, joblib.hash(entry)) for name in self.datasets for entry in self._load(name)]
@@ -214,8 +214,10 @@ class ClusteringBenchmark:
                         "repeat": repeat,
                     }
                     key = _key(configured, known, fingerprint, self.measurements, bool(self.warm_up), limits)
-                    known["estimator"] = " ".join(repr(configured).split())
-                    yield Run(key, known, configured, X, y, failure, self.measurements, bool(self.warm_up), *limits)
+                    known["estimator"] = one_line(repr(configured))
+                    yield PlannedRun(
+                        key, known, configured, X, y, failure, self.measurements, bool(self.warm_up), *limits
+                    )
 
     def _load(self, name: str) -> Iterator[_Data]:
         X, y, failure = self._read(name)
@@ -229,35 +231,36 @@ class ClusteringBenchmark:
         yield name, n, X, y, None
 
     def _read(self, name: str) -> tuple[Any, Any, str | None]:
-        """X, y, and why there are none."""
+        """Return X, y, and why they could not be loaded."""
         try:
             pair = self.datasets[name]
             pair = get_dataset(pair) if isinstance(pair, str) else pair
-        except Exception as error:  # it may be fetched from anywhere: the runs that need it record what went wrong
-            return None, None, " ".join(f"{type(error).__name__} in loading the data: {error}".split())
+        except Exception as error:  # loading may fail in any way: the runs that need the data record the error
+            return None, None, one_line(f"{type(error).__name__} in loading the data: {error}")
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"datasets[{name!r}] must be a pair (X, y). Got {type(pair).__name__} instead.")
         return *pair, None
 
-    def _shuffled(self, n: int) -> Any:
+    def _shuffled(self, n: int) -> NDArray[np.intp]:
         return np.random.RandomState(self.random_state).permutation(n)
 
-    def _configure(self, estimator: Any, n_classes: int | None, seed: int) -> Any:
-        configured = clone(estimator)
-        parameters = configured.get_params(deep=True)
+    def _configure(self, estimator: Estimator, n_classes: int | None, seed: int) -> Estimator:
+        configured: Estimator = clone(estimator)
         if self.n_clusters == "true" and n_classes is not None:
-            configured.set_params(**dict.fromkeys(_counts_of(configured, parameters), n_classes))
-        seeds = [name for name in parameters if name.rpartition("__")[2] == "random_state" and parameters[name] is None]
-        return configured.set_params(**dict.fromkeys(seeds, seed))
+            configured.set_params(**dict.fromkeys(_counts_of(configured), n_classes))
+        set_seeds(configured, seed)
+        return configured
 
 
-def _counts_of(estimator: Any, parameters: Mapping[str, Any]) -> list[str]:
-    """The parameters, of all of them, that are the number of clusters.
+def _counts_of(estimator: Estimator) -> list[str]:
+    """Return the names of the parameters that are the number of clusters.
 
-    In a pipeline the last step is the clusterer: ``n_components`` of an earlier one are other things. Where the
-    clusterer itself has no number, those of the estimators inside it are taken.
+    In a pipeline the last step is the clusterer: ``n_components`` of an earlier step means something else. If the
+    clusterer itself has no such parameter, those of the estimators inside it are taken.
     """
-    clusterer, prefix = estimator, ""
+    parameters = estimator.get_params(deep=True)
+    clusterer: Any = estimator
+    prefix = ""
     while getattr(clusterer, "steps", None):
         name, clusterer = clusterer.steps[-1]
         prefix += f"{name}__"
@@ -327,12 +330,12 @@ class ScalabilityBenchmark(ClusteringBenchmark):
     models : dict of str to estimator, or list of estimators
         As in :class:`ClusteringBenchmark`.
     datasets : list of str, mapping of str to (X, y), or None, default=None
-        Each is subsampled to every size; a larger subsample contains the smaller ones. None: overlapping Gaussian
-        clusters in 8 dimensions, 5 classes.
+        Each is subsampled to every size; a larger subsample contains the smaller ones. None stands for five overlapping
+        Gaussian clusters in 8 dimensions.
     sizes : list of int, default=(250, 500, 1000, 2000, 4000)
-        Numbers of samples, none larger than a data set.
+        Numbers of samples, none larger than the smallest data set.
     **options
-        The other parameters of :class:`ClusteringBenchmark`, without ``max_samples``.
+        The other parameters of :class:`ClusteringBenchmark`, except ``max_samples``.
 
     See Also
     --------
@@ -350,7 +353,7 @@ class ScalabilityBenchmark(ClusteringBenchmark):
 
     def __init__(
         self,
-        models: Mapping[str, Any] | Sequence[Any],
+        models: Mapping[str, Estimator] | Sequence[Estimator],
         datasets: Mapping[str, tuple[Any, Any]] | Sequence[str] | None = None,
         *,
         sizes: Sequence[int] = (250, 500, 1000, 2000, 4000),
@@ -375,17 +378,27 @@ class ScalabilityBenchmark(ClusteringBenchmark):
             yield (name, size, *((None, None) if failure else _take(X, y, order[:size])), failure)
 
 
-class _Progress:
-    """A line on standard error: rewritten on a terminal, one per run elsewhere."""
+class ProgressBar:
+    """The progress on standard error: one line that is rewritten on a terminal, one line per run elsewhere.
 
-    def __init__(self, total: int, done: int, verbose: int) -> None:
-        self._total, self._done, self._verbose = total, done, verbose
+    Parameters
+    ----------
+    verbose : int
+        0 shows nothing.
+    """
+
+    def __init__(self, verbose: int) -> None:
+        self._verbose = verbose
+
+    def begin(self, total: int, done: int) -> None:
+        """Say how many runs the results already hold, if there are any."""
+        self._total, self._done = total, done
         self._begun, self._start = done, time.monotonic()
-        if verbose and done:
+        if self._verbose and done:
             print(f"{done} of {total} runs are already in the results", file=sys.stderr)
 
-    def step(self, record: dict[str, Any]) -> None:
-        """One more run has finished."""
+    def step(self, record: Record) -> None:
+        """Show that one more run has finished, and the time that is left."""
         self._done += 1
         if not self._verbose:
             return
@@ -400,24 +413,27 @@ class _Progress:
         else:
             print(text, file=sys.stderr, flush=True)
 
+    def close(self) -> None:
+        """Leave the last line as it is."""
 
-def _named(models: Mapping[str, Any] | Sequence[Any]) -> dict[str, Any]:
-    """Models by their names."""
+
+def _named(models: Mapping[str, Estimator] | Sequence[Estimator]) -> dict[str, Estimator]:
+    """Return the models by their names."""
     if isinstance(models, Mapping):
         named = dict(models)
     else:
         named = {type(model).__name__: model for model in models}
         if len(named) < len(models):
             names = [type(model).__name__ for model in models]
-            raise ValueError(f"models must be a dict where two are of one class: {sorted(names)} are not distinct.")
+            raise ValueError(f"models must be a dict if two are of the same class: {sorted(names)} are not distinct.")
     for name, model in named.items():
-        if isinstance(model, type) or not (hasattr(model, "fit") and hasattr(model, "get_params")):
+        if not is_estimator(model):
             raise TypeError(f"models[{name!r}] must be a scikit-learn estimator. Got {model!r} instead.")
     return named
 
 
 def _data_of(datasets: Mapping[str, tuple[Any, Any]] | Sequence[str]) -> Mapping[str, Any]:
-    """Data sets by their names; a name instead of data stands for the one of our own collection."""
+    """Return the data sets by their names; a name instead of data stands for a built-in set."""
     if isinstance(datasets, Mapping):
         return datasets
     if isinstance(datasets, str):
@@ -427,12 +443,12 @@ def _data_of(datasets: Mapping[str, tuple[Any, Any]] | Sequence[str]) -> Mapping
     return {name: name for name in datasets}
 
 
-def _take(X: Any, y: Any, rows: Any) -> tuple[Any, Any]:
+def _take(X: Any, y: Any, rows: NDArray[np.intp]) -> tuple[Any, Any]:
     return _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows)
 
 
-def _key(estimator: Any, known: dict[str, Any], *rest: Any) -> str:
-    """What tells a run from others: equal for the same run in another process."""
+def _key(estimator: Estimator, known: Record, *rest: object) -> str:
+    """Return a key that identifies a run: the same run has the same key in every process."""
     kind = type(estimator)
     version = getattr(sys.modules.get(kind.__module__.partition(".")[0]), "__version__", None)
     try:

@@ -1,4 +1,4 @@
-"""Where a benchmark ran."""
+"""The machine and the software that a benchmark ran on."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_info
 from .._show_versions import versions
 from ..kernels import usable_cores
 
-_CHECKOUT = Path(__file__).parents[3]  # of the src layout; an installed package has no .git there
+_CHECKOUT = Path(__file__).parents[3]  # in the src layout; an installed package has no .git there
 
 
 def environment() -> dict[str, Any]:
-    """What the measurements of a benchmark depend on besides the code under test.
+    """Return what the measurements of a benchmark depend on besides the code under test.
 
     Returns
     -------
@@ -27,7 +27,7 @@ def environment() -> dict[str, Any]:
         Ready for JSON: the lines of :func:`soft_clustering.show_versions` (versions, whether the kernels are compiled),
         and ``date``, ``cpu``, ``usable_cores``, ``thread_pools`` (library and number of threads), ``thread_variables``
         (the environment variables that limit threads), ``commit`` (of the checkout the package is imported from, None
-        for an installed package; ``-dirty`` where files have changed since).
+        for an installed package; it ends in ``-dirty`` if files have changed since).
 
     Examples
     --------
@@ -52,7 +52,7 @@ def environment() -> dict[str, Any]:
 
 
 def _cpu() -> str:
-    """The name of the processor."""
+    """Return the name of the processor."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
@@ -61,7 +61,7 @@ def _cpu() -> str:
 
 
 def _output(*command: str) -> str | None:
-    """What a command prints, None where it is missing or fails."""
+    """Return what a command prints; None if it prints nothing, is missing or fails."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() or None
     except (OSError, subprocess.CalledProcessError):

@@ -1,4 +1,7 @@
-"""Resident memory of processes. Standard library only: other interpreters run this very file to be measured alike."""
+"""Resident memory of processes.
+
+This file needs only the standard library: other interpreters run it, so that all are measured in the same way.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,19 @@ import sys
 
 
 def reset_peak() -> None:
-    """Set the high-water mark of this process to what it holds now, where the system allows it (Linux).
+    """Set the high-water mark of this process to the memory it holds now, if the system allows it (Linux).
 
-    Memory that is free but not yet given back is given back (glibc): what comes next cannot hide in it.
+    Free memory is returned to the system first (glibc): what is allocated next would reuse it and not be counted.
     """
     with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library, Windows
         ctypes.CDLL(None).malloc_trim(0)
-    # no /proc, or a container that forbids it: peaks are then counted from the earlier mark
+    # without /proc, or in a container that forbids writing there, peaks are counted from the earlier mark
     with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w") as marks:
         marks.write("5")
 
 
 def peak() -> int | None:
-    """High-water mark of this process's resident size in bytes; None on Windows."""
+    """Return the high-water mark of this process's resident size in bytes; None on Windows."""
     try:
         with open("/proc/self/status") as status:
             return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024
@@ -37,7 +40,7 @@ def peak() -> int | None:
 
 
 def resident(group: int) -> int:
-    """Resident bytes of all processes of a process group; POSIX only."""
+    """Return the resident bytes of all processes of a process group; POSIX only."""
     if not os.path.exists("/proc/self/statm"):
         listing = subprocess.run(["ps", "-A", "-o", "pgid=,rss="], capture_output=True, text=True, check=True).stdout
         rows = (line.split() for line in listing.splitlines())
@@ -48,6 +51,6 @@ def resident(group: int) -> int:
             if name.isdigit() and os.getpgid(int(name)) == group:
                 with open(f"/proc/{name}/statm") as sizes:
                     pages += int(sizes.read().split()[1])
-        except (OSError, IndexError):  # it has just ended
+        except (OSError, IndexError):  # the process has just ended
             continue
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,7 +1,7 @@
-"""What a run leaves behind: one record of a fixed schema, kept as a line of a JSON Lines file.
+"""The record of a run: columns of a fixed schema, kept as a line of a JSON Lines file.
 
-A line is written when its run has finished, and is on disk before the next one is: a benchmark that was stopped in any
-way finds its finished runs there.
+A line is written when its run has finished, and is on disk before the next one is written. However a benchmark was
+stopped, it finds its finished runs there.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from .._extras import require
 if TYPE_CHECKING:
     import pandas
 
+#: What is known of a run, by column: the keys of ``SCHEMA`` and ``key``. Other lines of the file have other keys.
+Record = dict[str, Any]
+
 #: The twelve measures of :mod:`soft_clustering.metrics`: on the labels, then on the memberships.
 QUALITY = (
     *("silhouette", "calinski_harabasz", "davies_bouldin", "ari", "nmi"),
@@ -25,10 +28,10 @@ QUALITY = (
     *("xie_beni", "fuzzy_compactness", "separation"),
 )
 
-#: Statuses of a run that came to its end and so has memberships.
+#: Statuses of a run whose fit ended without an error, so that it has memberships.
 FITTED = ("ok", "degenerate")
 
-#: Columns of every record, whatever became of its run, with their type in a DataFrame.
+#: The columns that every record has, however its run ended, with their type in a DataFrame.
 SCHEMA = {
     "model": "string",
     "dataset": "string",
@@ -50,25 +53,36 @@ SCHEMA = {
 }
 
 
-def to_line(record: dict[str, Any]) -> str:
-    r"""One line of JSON, which has no word for two kinds of numbers: NaN becomes null, infinity a string.
+def jsonable(record: Record) -> Record:
+    """Return the record with values that JSON can express: None for NaN, a string for an infinite number.
+
+    Examples
+    --------
+    >>> jsonable({"ari": 0.5, "nmi": float("nan"), "xie_beni": float("inf")})
+    {'ari': 0.5, 'nmi': None, 'xie_beni': 'inf'}
+    """
+
+    def expressed(value: object) -> object:
+        if not isinstance(value, float) or math.isfinite(value):
+            return value
+        return None if math.isnan(value) else str(value)
+
+    return {name: expressed(value) for name, value in record.items()}
+
+
+def to_line(record: Record) -> str:
+    r"""Return a record as one line of JSON.
 
     Examples
     --------
     >>> to_line({"ari": 0.5, "nmi": float("nan"), "xie_beni": float("inf")})
     '{"ari": 0.5, "nmi": null, "xie_beni": "inf"}\n'
     """
-
-    def sayable(value: Any) -> Any:
-        if not isinstance(value, float) or math.isfinite(value):
-            return value
-        return None if math.isnan(value) else str(value)
-
-    return json.dumps({name: sayable(value) for name, value in record.items()}, allow_nan=False) + "\n"
+    return json.dumps(jsonable(record), allow_nan=False) + "\n"
 
 
 def from_line(line: str | bytes) -> Any:
-    """What such a line holds; numbers are numbers again, but NaN stays None.
+    """Return what such a line holds. Infinite numbers become numbers again; NaN stays None.
 
     Examples
     --------
@@ -84,30 +98,30 @@ def from_line(line: str | bytes) -> Any:
 
 
 def require_pandas() -> Any:
-    """The module pandas, or what to install."""
+    """Return the module pandas, or raise an error that says what to install."""
     return require("pandas", "A benchmark needs pandas for its tables")
 
 
-def to_frame(records: Iterable[dict[str, Any]], measurements: tuple[str, ...]) -> pandas.DataFrame:
-    """The records as a DataFrame: who and what, how it ended, and the measurements asked for."""
+def to_frame(records: Iterable[Record], measurements: tuple[str, ...]) -> pandas.DataFrame:
+    """Return the records as a DataFrame: model, data set, status, and the measurements asked for."""
     optional = {"fit_time", "predict_time", "peak_memory", *QUALITY}
     schema = {name: kind for name, kind in SCHEMA.items() if name not in optional or name in measurements}
     return require_pandas().DataFrame(list(records), columns=list(schema)).astype(schema)
 
 
 class Journal:
-    """Finished runs by their key, kept in a JSON Lines file where a path is given.
+    """Finished runs by their key, kept in a JSON Lines file if a path is given.
 
     Parameters
     ----------
     path : path or None
-        Opened or made. A last line without an end, what a killed process may leave, is cut off: its run was not
-        recorded. Any other line that is not a record is an error.
+        The file is opened or made. An incomplete last line, which a killed process may leave, is removed: its run was
+        not recorded. Any other line that is not a record is an error. None keeps the records in memory only.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = None if path is None else Path(path)
-        self.records: dict[str, dict[str, Any]] = {}
+        self.records: dict[str, Record] = {}
         if self.path is None or not self.path.exists():
             return
         *lines, tail = self.path.read_bytes().split(b"\n")
@@ -120,7 +134,7 @@ class Journal:
                 file.truncate(sum(len(line) + 1 for line in lines))
 
     def _complaint(self, number: int) -> str:
-        return f"results={str(self.path)!r} must be a file that a benchmark wrote. Line {number} is no record of one."
+        return f"results={str(self.path)!r} must be a file that a benchmark wrote. Line {number} is not a record."
 
     def _read(self, line: bytes, number: int) -> None:
         try:
@@ -132,8 +146,8 @@ class Journal:
         if "key" in record:
             self.records[record["key"]] = record
 
-    def note(self, entry: dict[str, Any]) -> None:
-        """Add a line; it is on disk when this returns. A line without a key is kept for the reader of the file only."""
+    def note(self, entry: Record) -> None:
+        """Add a line, which is on disk when this returns. A line without a key is only for readers of the file."""
         if "key" in entry:
             self.records[entry["key"]] = entry
         if self.path is None:

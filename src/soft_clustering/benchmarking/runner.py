@@ -1,4 +1,4 @@
-"""Carry out one run: start a worker, watch its time and memory, end it and all it started, return the record."""
+"""Carry out planned runs: start a worker for each, watch its time and memory, end it, and keep its record."""
 
 from __future__ import annotations
 
@@ -10,72 +10,140 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import joblib
 
+from .._estimators import Estimator
 from .machine import environment
 from .memory import resident
-from .records import FITTED, SCHEMA, Journal, from_line
+from .records import FITTED, SCHEMA, Journal, Record, from_line
+
+if TYPE_CHECKING:
+    from .worker import Task
 
 #: Seconds between two looks at a worker.
 _INTERVAL = 0.02
-#: Seconds for a worker to start: imports and data. They are not part of the time limit.
+#: Seconds that a worker has to start (imports and data); the time limit begins after them.
 _START_LIMIT = 120.0
 
 
-class Run(NamedTuple):
-    """One model on one data set, once."""
+class PlannedRun(NamedTuple):
+    """One model on one data set, once: what to fit, what to measure, and the limits."""
 
     key: str
-    known: dict[str, Any]  # columns of the record that are known before
-    estimator: Any
+    known: Record  # the columns of the record that are known before the run
+    estimator: Estimator
     X: Any
     y: Any
-    failure: str | None  # why there are no data
+    failure: str | None  # why the data could not be loaded
     measurements: tuple[str, ...]
     warm_up: bool
     time_limit: float | None
     memory_limit: int | None
     memberships: str | None = None  # the .npy file to save them in
 
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters that the model is asked for; None if it finds the number itself."""
+        asked: int | None = self.estimator.get_params(deep=False).get("n_clusters")
+        return asked
+
     def is_done(self, journal: Journal) -> bool:
-        """Whether the journal has the record, and the memberships are where they are wanted."""
+        """Whether the journal has the record, and the memberships are in their file if they are wanted."""
         record = journal.records.get(self.key)
         if record is None or self.memberships is None or record["status"] not in FITTED:
             return record is not None
         return os.path.exists(self.memberships)
 
 
-def carry_out(runs: Iterable[Run], journal: Journal, n_jobs: int | None) -> Iterator[dict[str, Any]]:
-    """The records of the runs that are not done yet, as they finish; each is on disk when it comes."""
+class FinishedRun(NamedTuple):
+    """A run and its record."""
+
+    run: PlannedRun
+    record: Record
+
+
+class Progress(Protocol):
+    """What shows the runs as they finish."""
+
+    def begin(self, total: int, done: int) -> None:
+        """Show how many runs there are, and how many the journal already holds."""
+
+    def step(self, record: Record) -> None:
+        """Show the record of a run that has just finished."""
+
+    def close(self) -> None:
+        """Tidy up: no run will follow."""
+
+
+def execute_missing(
+    runs: Sequence[PlannedRun],
+    journal: Journal,
+    n_jobs: int | None,
+    progress: Progress,
+    *,
+    stop_at_interrupt: bool = False,
+) -> tuple[list[FinishedRun], bool]:
+    """Execute the runs that the journal does not hold yet, and show each as it finishes.
+
+    Parameters
+    ----------
+    runs : list of PlannedRun
+    journal : Journal
+        A record is in its file before ``progress`` shows it.
+    n_jobs : int or None
+        Runs at the same time, through joblib.
+    progress : Progress
+    stop_at_interrupt : bool, default=False
+        Whether Ctrl-C ends the work and the runs finished so far are returned; otherwise KeyboardInterrupt is raised.
+
+    Returns
+    -------
+    finished : list of FinishedRun
+        The runs that the journal holds in the end, in the order of ``runs``.
+    interrupted : bool
+        Whether Ctrl-C ended the work.
+    """
     todo = [run for run in runs if not run.is_done(journal)]
-    if todo:
-        journal.note({"environment": environment()})
-    # Threads only wait for processes; a backend set by the user, such as Dask's, takes their place. The records come
-    # back here one by one, so there is one writer.
-    parallel = joblib.Parallel(n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
-    for record in parallel(joblib.delayed(execute)(run) for run in todo):
-        journal.note(record)
-        yield record
+    interrupted = False
+    progress.begin(len(runs), len(runs) - len(todo))
+    try:
+        if todo:
+            journal.note({"environment": environment()})
+        # Threads only wait for processes; a backend set by the user, such as Dask's, takes their place. The records
+        # come back here one by one, so there is one writer.
+        parallel = joblib.Parallel(n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
+        for record in parallel(joblib.delayed(execute)(run) for run in todo):
+            journal.note(record)
+            progress.step(record)
+    except KeyboardInterrupt:
+        if not stop_at_interrupt:
+            raise
+        interrupted = True
+        if journal.path is not None:
+            journal = Journal(journal.path)  # the interrupt may have come before the last record was on disk
+    finally:
+        progress.close()
+    return [FinishedRun(run, journal.records[run.key]) for run in runs if run.key in journal.records], interrupted
 
 
-def execute(run: Run) -> dict[str, Any]:
-    """The record of a run, always with every column of the schema."""
+def execute(run: PlannedRun) -> Record:
+    """Execute one run and return its record, always with every column of the schema."""
     record = {"key": run.key, **dict.fromkeys(SCHEMA), **run.known}
     if run.failure is not None:
         return record | {"status": "error", "reason": run.failure}
     with tempfile.TemporaryDirectory(prefix="soft-clustering-", ignore_cleanup_errors=True) as folder:
-        task = {
+        task: Task = {
             "estimator": run.estimator,
             "measurements": run.measurements,
             "warm_up": run.warm_up,
             "time_limit": run.time_limit,
             "memberships": None if run.memberships is None else os.path.abspath(run.memberships),
         }
-        # wrapped: a plain pickle would only name the classes and functions of a script or a notebook
+        # Wrapped, because a plain pickle stores the classes and functions of a script or a notebook only by name.
         Path(folder, "task").write_bytes(pickle.dumps(joblib.wrap_non_picklable_objects(task, keep_wrapper=False)))
         joblib.dump((run.X, run.y), Path(folder, "data"))
         with open(Path(folder, "log"), "w+b") as log:
@@ -89,24 +157,24 @@ def execute(run: Run) -> dict[str, Any]:
     return record | {name: value for name, value in found.items() if name in SCHEMA}
 
 
-def _start(folder: str, log: Any) -> subprocess.Popen[bytes]:
-    """Start a worker that imports what this process would, whatever the current folder holds."""
+def _start(folder: str, log: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start a worker that imports the same modules as this process, whatever the current folder contains."""
     paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
     return subprocess.Popen(
         [sys.executable, "-m", f"{__package__}.worker", folder, os.getcwd()],
-        # ``-m`` puts the current folder first on the path of imports: let it be one without modules.
+        # ``-m`` puts the current folder first on the path of imports: start it in a folder without modules.
         cwd=folder,
         env=os.environ | {"PYTHONPATH": paths},
-        stdin=subprocess.PIPE,  # stays open as long as this process lives
-        stdout=subprocess.DEVNULL,  # whatever the estimator prints
+        stdin=subprocess.PIPE,  # it stays open as long as this process lives
+        stdout=subprocess.DEVNULL,  # the estimator may print
         stderr=log,
         start_new_session=True,
     )
 
 
-def _watch(worker: subprocess.Popen[bytes], report: Path, run: Run) -> dict[str, Any]:
-    """What the worker reported until its end or its limits."""
-    found: dict[str, Any] = {"stage": "start"}
+def _watch(worker: subprocess.Popen[bytes], report: Path, run: PlannedRun) -> Record:
+    """Return what the worker reported until it ended or exceeded a limit."""
+    found: Record = {"stage": "start"}
     lines = _lines(report)
     limit: float | None = _START_LIMIT
     begin = time.monotonic()
@@ -117,7 +185,7 @@ def _watch(worker: subprocess.Popen[bytes], report: Path, run: Run) -> dict[str,
             if not line:
                 break
             entries = from_line(line)
-            # a peak between two looks
+            # the peak may have been between two looks
             sizes.append(entries.pop("resident", None) or 0)
             if entries.get("stage") == "fit":
                 limit, begin = run.time_limit, time.monotonic()
@@ -134,7 +202,7 @@ def _watch(worker: subprocess.Popen[bytes], report: Path, run: Run) -> dict[str,
 
 
 def _lines(report: Path) -> Iterator[str]:
-    """The complete lines of a growing file, an empty one where there is none yet."""
+    """Yield the complete lines of a growing file, and an empty string whenever there is none yet."""
     while not report.exists():
         yield ""
     with open(report, encoding="utf-8") as file:
@@ -153,13 +221,14 @@ def _end(worker: subprocess.Popen[bytes]) -> None:
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(worker.pid)], capture_output=True)
     else:
-        # it has ended and left nothing (on macOS: not permitted)
+        # the error if all its processes have ended (on macOS: PermissionError)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(worker.pid, signal.SIGKILL)
     worker.communicate()
 
 
-def _how_it_ended(code: int, stage: str, log: Any) -> str:
+def _how_it_ended(code: int, stage: str, log: IO[bytes]) -> str:
+    """Say how a worker without a result ended, with the last line of its log."""
     names = {number.value: number.name for number in signal.Signals}
     how = f"killed by {names.get(-code, f'signal {-code}')}" if code < 0 else f"exit code {code}"
     log.seek(0)

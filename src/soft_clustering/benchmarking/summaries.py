@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def summarize(results: pandas.DataFrame) -> pandas.DataFrame:
-    """One row per model: how many runs completed, and means over those.
+    """Summarise results in one row per model: how many runs completed, and the means over those.
 
     Parameters
     ----------
@@ -21,10 +21,10 @@ def summarize(results: pandas.DataFrame) -> pandas.DataFrame:
     Returns
     -------
     summary : DataFrame
-        ``algorithm``; ``datasets``, how many it met; ``completed``, runs with a partition of at least two clusters;
-        ``errors``, runs that failed or met a limit (the remaining ones were degenerate); ``ari``, ``nmi`` and
-        ``mean_time_ms``, means over completed runs, as far as they were measured. The best ARI comes first; without it
-        the shortest time.
+        ``algorithm``; ``datasets``, the number of data sets; ``completed``, the number of runs with a partition of at
+        least two clusters; ``errors``, the number of runs that failed or exceeded a limit (the other runs were
+        degenerate); ``ari``, ``nmi`` and ``mean_time_ms``, means over the completed runs, if they were measured. The
+        model with the largest ARI comes first; without ARI, the one with the shortest time.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def summarize(results: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def scaling_exponents(results: pandas.DataFrame) -> pandas.DataFrame:
-    """How time and memory grow with the number of samples.
+    """Return how fast time and memory grow with the number of samples.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ def scaling_exponents(results: pandas.DataFrame) -> pandas.DataFrame:
     Notes
     -----
     The exponent is the slope b of the least squares line log t = a + b log n through the completed runs: 1 for a method
-    that is linear in n, 2 for one that compares all pairs. Small sizes measure fixed costs, so their exponent is too
-    small: choose sizes where the largest one takes seconds. NaN where fewer than two sizes were measured.
+    that is linear in n, 2 for one that compares all pairs. At small sizes fixed costs dominate, so the exponent is too
+    small: choose sizes of which the largest takes seconds. It is NaN if fewer than two sizes were measured.
 
     Examples
     --------

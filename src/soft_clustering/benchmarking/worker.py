@@ -1,7 +1,7 @@
 """One run in a process of its own: ``python -m soft_clustering.benchmarking.worker FOLDER CWD``.
 
-The runner starts it, with the task in FOLDER and a pipe as standard input. The worker tells what it does and finds line
-by line in ``report.jsonl`` there: whatever ends it, what was measured before is known, and where it was.
+The runner starts it, with the task in FOLDER and a pipe as standard input. The worker writes what it does and finds to
+``report.jsonl`` there, line by line: however it ends, the runner knows what was measured before, and in which stage.
 """
 
 from __future__ import annotations
@@ -16,18 +16,33 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any, TextIO
+from typing import Any, TextIO, TypedDict, TypeVar
 
 import joblib
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._estimators import Estimator
+from .._text import one_line
 from ..metrics import clustering_metrics, soft_clustering_metrics
 from .memory import peak, reset_peak
-from .records import QUALITY, to_line
+from .records import QUALITY, Record, to_line
 
-#: Seconds after the time limit when the worker ends itself: only where the runner could not.
+Number = TypeVar("Number", bool, int)
+
+#: Seconds after the time limit at which the worker ends itself, if the runner has not done so.
 _GRACE = 10
+
+
+class Task(TypedDict):
+    """What the runner asks of a worker."""
+
+    estimator: Estimator
+    measurements: tuple[str, ...]
+    warm_up: bool
+    time_limit: float | None
+    memberships: str | None  # the .npy file to save them in
 
 
 class Report:
@@ -44,8 +59,8 @@ class Report:
         self._file.flush()
 
 
-def fit(estimator: Any, X: Any) -> dict[str, Any]:
-    """Fit, with what it took."""
+def fit(estimator: Estimator, X: Any) -> Record:
+    """Fit, and return the time, the memory and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         reset_peak()
@@ -63,23 +78,18 @@ def fit(estimator: Any, X: Any) -> dict[str, Any]:
     }
 
 
-def one_line(message: object) -> str:
-    """A message without line breaks."""
-    return " ".join(str(message).split())
-
-
-def scalar(value: Any, kind: type) -> Any:
-    """The value as a plain number, None where it is missing or an array."""
+def scalar(value: Any, kind: type[Number]) -> Number | None:
+    """Return the value as a plain number; None if it is missing or an array."""
     return None if value is None or np.ndim(value) else kind(value)
 
 
-def labels_of(estimator: Any, X: Any) -> Any:
-    """Labels of the training data: the attribute of a clusterer, the prediction of a mixture or a pipeline."""
+def labels_of(estimator: Any, X: Any) -> NDArray[Any]:
+    """Return the labels of the training data: ``labels_``, or the prediction of an estimator without it."""
     return np.asarray(estimator.labels_ if hasattr(estimator, "labels_") else estimator.predict(X))
 
 
-def predict_time(estimator: Any, X: Any) -> float | None:
-    """Seconds to predict the training data; None for a method that cannot predict."""
+def predict_time(estimator: Estimator, X: Any) -> float | None:
+    """Return the seconds to predict the training data; None for a method that cannot predict."""
     for method in ("predict_memberships", "predict"):
         if hasattr(estimator, method):
             start = time.perf_counter()
@@ -88,17 +98,17 @@ def predict_time(estimator: Any, X: Any) -> float | None:
     return None
 
 
-def memberships_of(estimator: Any, X: Any) -> Any:
-    """Memberships of the training data, None for a hard clusterer."""
+def memberships_of(estimator: Estimator, X: Any) -> Any:
+    """Return the memberships of the training data; None for a hard clusterer."""
     if hasattr(estimator, "memberships_"):
         return estimator.memberships_
     return estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
 
 
-def quality(estimator: Any, X: Any, y: Any, labels: Any) -> dict[str, float]:
-    """The twelve measures; NaN where one does not apply."""
+def quality(estimator: Estimator, X: Any, y: Any, labels: NDArray[Any]) -> dict[str, float]:
+    """Return the twelve measures; NaN where one does not apply."""
     features = getattr(estimator, "modality", "features") == "features"
-    # no distances between the nodes of a graph, texts or partitions
+    # there are no distances between the nodes of a graph, texts or partitions
     found = dict.fromkeys(QUALITY, math.nan) | clustering_metrics(X if features else None, labels, y_true=y)
     memberships = memberships_of(estimator, X)
     if memberships is None:
@@ -107,12 +117,12 @@ def quality(estimator: Any, X: Any, y: Any, labels: Any) -> dict[str, float]:
         X if features else None,
         memberships,
         centers=getattr(estimator, "centers_", None) if features else None,
-        m=2.0,  # one for all models: what they are compared by must not depend on their own fuzzifier
+        m=2.0,  # the same for all models: the measures must not depend on the fuzzifier of a model
         partition_constrained=getattr(estimator, "_partition_constrained", True),
     )
 
 
-def save_memberships(path: str, estimator: Any, X: Any, labels: Any) -> None:
+def save_memberships(path: str, estimator: Estimator, X: Any, labels: NDArray[Any]) -> None:
     """Write the memberships of the training data; those of a hard clusterer are 0 and 1."""
     memberships = memberships_of(estimator, X)
     if memberships is None:
@@ -120,19 +130,19 @@ def save_memberships(path: str, estimator: Any, X: Any, labels: Any) -> None:
     np.save(path, np.asarray(memberships, dtype=np.float32))
 
 
-def measure(task: dict[str, Any], X: Any, y: Any, report: Report) -> None:
-    """Fit, predict, evaluate: whatever the task asks for."""
+def measure(task: Task, X: Any, y: Any, report: Report) -> None:
+    """Fit, predict and evaluate, as the task asks."""
     estimator, wanted = task["estimator"], task["measurements"]
     rounds = 2 if task["warm_up"] and "fit_time" in wanted else 1
     for number in range(rounds):
         estimator = clone(estimator)
         report(stage="fit")
         if task["time_limit"] is not None:
-            # Runs without the interpreter lock: the end of a worker whose runner is gone and whose fit holds the lock.
+            # This needs no interpreter lock, so it ends a worker whose runner is gone and whose fit holds the lock.
             faulthandler.dump_traceback_later(task["time_limit"] + _GRACE, exit=True)
         found = fit(estimator, X)
         if number > 0:
-            del found["peak_memory"]  # the first fit shows it: the second one reuses the memory of the first
+            del found["peak_memory"]  # keep that of the first fit: the second one reuses its memory
         report(**found)
     labels = labels_of(estimator, X)
     n_found = len(np.unique(labels[labels >= 0]))
@@ -158,10 +168,10 @@ def measure(task: dict[str, Any], X: Any, y: Any, report: Report) -> None:
 
 
 def attempt(folder: str, report: Report) -> None:
-    """Carry out the task of the folder; an exception becomes its result."""
+    """Carry out the task of the folder, and report an exception as its result."""
     try:
         with open(os.path.join(folder, "task"), "rb") as file:
-            task = pickle.load(file)
+            task: Task = pickle.load(file)
         X, y = joblib.load(os.path.join(folder, "data"))
         measure(task, X, y, report)
     except Exception as error:
@@ -170,7 +180,7 @@ def attempt(folder: str, report: Report) -> None:
 
 
 def end_with_runner(folder: str) -> None:
-    """Wait for the end of standard input: the runner is gone, then nothing of this run shall stay."""
+    """Wait until standard input ends, which means that the runner is gone; then remove all traces of this run."""
     while os.read(0, 4096):
         pass
     shutil.rmtree(folder, ignore_errors=True)
@@ -180,7 +190,7 @@ def end_with_runner(folder: str) -> None:
 
 
 def main(folder: str, cwd: str) -> None:
-    """What the process does."""
+    """Run the process."""
     threading.Thread(target=end_with_runner, args=(folder,), daemon=True).start()
     os.chdir(cwd)
     with open(os.path.join(folder, "report.jsonl"), "w", encoding="utf-8") as lines:

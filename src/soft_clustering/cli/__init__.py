@@ -1,6 +1,6 @@
 """The command ``soft-clustering``, also ``python -m soft_clustering``.
 
-What a command needs is imported when it runs, so that ``--help`` is quick.
+Each command imports what it needs when it runs, so that ``--help`` is quick.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TextIO
 
+from .._text import one_line
 from .arguments import parser
-from .errors import BROKEN_PIPE, INTERRUPTED, CommandError, UsageError, one_line
+from .errors import BROKEN_PIPE, INTERRUPTED, CommandError, UsageError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0, 1 for a command that failed, 2 for a wrong command line, 130 after Ctrl-C, 141 for a reader that went away.
+        0 on success, 1 if the command failed, 2 for a wrong command line, 130 after Ctrl-C, 141 if the reader of the
+        output is gone.
 
     Examples
     --------
@@ -47,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             module, function = args.function.split(".")
             code: int = getattr(import_module(f".{module}", __package__), function)(args)
         finally:
-            sys.stdout.flush()  # what cannot be written is found here, not at the end of the interpreter
+            sys.stdout.flush()  # an error of writing is raised here, not when the interpreter exits
     except BrokenPipeError:
         _silence(sys.stdout, sys.stderr)
         return BROKEN_PIPE
@@ -59,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         _complain(f"error: {_text_of(error)}")
         if isinstance(error, OSError) and error.filename is None:
-            _silence(sys.stdout)  # perhaps the one that failed, and would again
+            _silence(sys.stdout)  # writing to it may be what failed, and would fail again at exit
         return 2 if isinstance(error, UsageError) else 1
     return code
 
@@ -68,9 +70,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _prepare_streams() -> None:
-    """Lines come out in their order, with names of the user's that the terminal may not know how to show.
+    """Make the streams write line by line, and escape characters that the terminal cannot show.
 
-    A closed stream takes what is written to nowhere.
+    A closed stream is replaced by one that discards what is written.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -79,8 +81,8 @@ def _prepare_streams() -> None:
             getattr(sys, name).reconfigure(errors="backslashreplace", line_buffering=True)
 
 
-def _silence(*streams: Any) -> None:
-    """Send what is still in the buffers to nowhere."""
+def _silence(*streams: TextIO) -> None:
+    """Discard what the streams still have in their buffers."""
     for stream in streams:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -90,7 +92,7 @@ def _complain(message: str) -> None:
 
 
 def _text_of(error: Exception) -> str:
-    """One line: what was wrong, and the kind of error where it was not foreseen."""
+    """Say in one line what was wrong; an unforeseen error is named by its type."""
     if isinstance(error, OSError) and error.strerror:
         return one_line(f"{error.filename}: {error.strerror}" if error.filename else error.strerror)
     if isinstance(error, CommandError | ValueError | TypeError | ImportError | OSError):

@@ -15,7 +15,7 @@ SUITES = ("real", "synthetic", "openml", "all")
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors of one line."""
+    """A parser whose errors take one line."""
 
     def error(self, message: str) -> NoReturn:
         print(f"soft-clustering: error: {message} (see {self.prog} --help)", file=sys.stderr)
@@ -23,7 +23,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def model_name(text: str) -> str:
-    """A name of the registry, whatever its case."""
+    """Return a model's name as the registry spells it; upper and lower case are the same."""
     names = {row.name.lower(): row.name for row in REGISTRY}
     if text.lower() not in names:
         from ..datasets import available_datasets
@@ -41,7 +41,7 @@ def model_name(text: str) -> str:
 
 
 def cluster_numbers(text: str) -> range:
-    """``3`` or ``2:10``, both ends included."""
+    """Read ``3`` or ``2:10``; both ends are included."""
     first, colon, last = text.partition(":")
     try:
         numbers = range(int(first), int(last if colon else first) + 1)
@@ -53,7 +53,7 @@ def cluster_numbers(text: str) -> range:
 
 
 def positive(text: str) -> float:
-    """Seconds."""
+    """Read a positive number, such as seconds."""
     try:
         number = float(text)
     except ValueError:
@@ -64,21 +64,21 @@ def positive(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """How many, at least one."""
+    """Read a whole number of at least one."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"it must be an int >= 1. Got {text!r} instead.")
     return int(text)
 
 
 def seed(text: str) -> int:
-    """A seed that every model takes."""
+    """Read a seed that every model accepts."""
     if not text.isdecimal() or int(text) >= 2**31:
         raise argparse.ArgumentTypeError(f"it must be an int in [0, 2**31). Got {text!r} instead.")
     return int(text)
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """``NAME=VALUE``; the value is a Python literal, or else a string."""
+    """Read ``NAME=VALUE``; a value that is no Python literal is a string."""
     import ast
 
     name, equals, value = text.partition("=")
@@ -94,7 +94,7 @@ _DATA = "a built-in set (soft-clustering datasets lists them), or a file .csv, .
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of all commands; ``function`` of what it returns names the function that runs one."""
+    """Return the parser of all commands; the attribute ``function`` of its result names the function to call."""
     top = _Parser(
         prog="soft-clustering",
         description="Soft clustering: compare published algorithms on your data, fit one, run benchmarks.",

@@ -1,4 +1,4 @@
-"""``soft-clustering benchmark``: models on a suite of data sets, to be stopped and resumed at any time."""
+"""``soft-clustering benchmark``: models on a suite of data sets; it can be stopped and resumed at any time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 
 from ..benchmarking import ClusteringBenchmark, datasets_in_group, summarize
 from ..benchmarking.records import Journal, from_line, require_pandas, to_frame
+from ..benchmarking.runner import execute_missing
 from .errors import INTERRUPTED, CommandError
 from .models import feature_models
-from .runs import ARI, MODEL, NMI, SECONDS, STATUS, carry_out
+from .runs import ARI, MODEL, NMI, SECONDS, STATUS, LiveTable, open_journal
 from .tables import Column, table
 
 _DATASET = Column("data set", "dataset", 22)
@@ -28,7 +29,7 @@ _SUMMARY = (
 
 def benchmark(args: argparse.Namespace) -> int:
     """Run the command."""
-    require_pandas()  # before the work, not after it
+    require_pandas()  # fail before the work, not after it
     path = Path(args.output or f"benchmark-{args.suite}.jsonl")
     if args.fresh:
         _check_removable(path)
@@ -39,7 +40,8 @@ def benchmark(args: argparse.Namespace) -> int:
     title = f"{args.suite}: {len(runs)} runs of {len(models)} models; measurements go to {path}"
     if args.fresh:
         path.unlink(missing_ok=True)
-    finished, interrupted = carry_out(title, runs, path, args.jobs, (MODEL, _DATASET, ARI, NMI, SECONDS, STATUS))
+    progress = LiveTable(title, (MODEL, _DATASET, ARI, NMI, SECONDS, STATUS))
+    finished, interrupted = execute_missing(runs, open_journal(path), args.jobs, progress, stop_at_interrupt=True)
 
     summary = summarize(to_frame((record for _, record in finished), suite.measurements)) if finished else None
     rows = [] if summary is None else json.loads(summary.to_json(orient="records"))

@@ -1,4 +1,4 @@
-"""``soft-clustering list``, ``info`` and ``datasets``: what there is."""
+"""``soft-clustering list``, ``info`` and ``datasets``: which models and data sets there are."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import argparse
 import inspect
 import json
 import re
+from typing import TYPE_CHECKING
 
 from .._registry import REGISTRY
 from ..datasets import available_datasets, dataset_info
 from ..datasets.files import find_file
 from .models import INPUTS, defaults, model_class
-from .tables import Column, Record, table, wrap
+from .tables import Column, table, wrap
+
+if TYPE_CHECKING:
+    from ..benchmarking.records import Record
 
 _MEMBERSHIPS = {
     "partition": "shares: those of a sample sum to 1",
@@ -98,13 +102,13 @@ def show_model(args: argparse.Namespace) -> int:
 
 
 def _sections(docstring: str) -> dict[str, str]:
-    """The text under each underlined title; what comes before the first one is under ''."""
+    """Split a docstring into the text under each underlined title; the text before the first has the key ''."""
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", docstring, flags=re.MULTILINE)
     return {"": parts[0]} | dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def _described(section: str) -> dict[str, str]:
-    """The first sentence on each parameter, or what it may be where there is none."""
+    """Return the first sentence about each parameter; its type, if there is no sentence."""
     _, *parts = re.split(r"^(\w+) : (.*?)(?:, default=.*)?$", section, flags=re.MULTILINE)
     described = {}
     for name, kind, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):

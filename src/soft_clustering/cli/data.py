@@ -1,4 +1,4 @@
-"""DATA on the command line: a built-in set, or a file of the user's."""
+"""DATA on the command line: a built-in set or a file of the user."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ import sys
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._extras import require
+from .._text import one_line
 from ..datasets import available_datasets, get_dataset
 from ..datasets.files import check_name, read_npz, reading
-from .errors import CommandError, UsageError, one_line
+from .errors import CommandError, UsageError
+
+if TYPE_CHECKING:
+    import pandas
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".npz")
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 class Data(NamedTuple):
-    """Features, and classes where there are any."""
+    """Features, and classes if there are any."""
 
     name: str
     X: NDArray[np.float64]
@@ -32,18 +36,18 @@ class Data(NamedTuple):
 
     @property
     def n_classes(self) -> int | None:
-        """How many classes, None without them."""
+        """The number of classes; None if there are no classes."""
         return None if self.y is None else len(np.unique(self.y))
 
     def describe(self) -> str:
-        """The size in words."""
+        """Say how many rows, features and classes there are."""
         classes = "" if self.y is None else f", {self.n_classes} classes"
         features = "feature" if self.X.shape[1] == 1 else "features"
         return f"{self.name}: {self.X.shape[0]} rows, {self.X.shape[1]} {features}{classes}"
 
 
 def load(args: argparse.Namespace) -> Data:
-    """The data that the arguments name."""
+    """Load the data that the arguments name."""
     if args.data in available_datasets():
         if args.label_column or args.drop or args.separator or args.header is not None:
             raise UsageError(
@@ -63,13 +67,13 @@ def load(args: argparse.Namespace) -> Data:
 
 
 def check_n_clusters(data: Data, largest: int) -> None:
-    """Refuse more clusters than rows."""
+    """Raise an error if there are more clusters than rows."""
     if largest > len(data.X):
         raise CommandError(f"-k {largest} is more than the {len(data.X)} rows of {data.name}: give a smaller K.")
 
 
 def default_n_clusters(data: Data) -> int:
-    """The number of classes, where it can serve as the number of clusters."""
+    """Return the number of classes, if it can serve as the number of clusters."""
     if data.n_classes is None:
         raise CommandError(
             f"{data.name} has no classes to count: give the number of clusters, such as -k 3 (compare also takes "
@@ -77,8 +81,8 @@ def default_n_clusters(data: Data) -> int:
         )
     if data.n_classes in (1, len(data.X)):
         raise CommandError(
-            f"{data.name} has {data.n_classes} classes for {len(data.X)} rows, which is no number of clusters: give "
-            f"one, such as -k 3."
+            f"{data.name} has {data.n_classes} classes for {len(data.X)} rows, which cannot serve as the number "
+            f"of clusters: give one, such as -k 3."
         )
     return data.n_classes
 
@@ -87,7 +91,7 @@ def default_n_clusters(data: Data) -> int:
 
 
 def _existing(name: str) -> Path:
-    """The file of that name, which can be read and has a known type."""
+    """Return the file of that name; raise an error if it cannot be read or its type is unknown."""
     path = Path(name)
     if path.is_dir():
         raise CommandError(f"{name} is a folder: name a file in it.")
@@ -106,7 +110,7 @@ def _existing(name: str) -> Path:
 
 
 def suffix_of(path: Path) -> str:
-    """The type of a file by its name; text may be compressed."""
+    """Return the type of a file by its name; a text file may be compressed."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] == [".gz"] and suffixes[-2:-1] in ([".csv"], [".tsv"]):
         return suffixes[-2]
@@ -114,17 +118,17 @@ def suffix_of(path: Path) -> str:
 
 
 def require_pandas() -> Any:
-    """The module pandas, or what to install."""
+    """Return the module pandas, or raise an error that says what to install."""
     return require("pandas", "Reading and writing tables needs pandas")
 
 
 def require_pyarrow() -> None:
-    """Raise what to install where Parquet files cannot be read."""
+    """Raise an error that says what to install if Parquet files cannot be read."""
     require("pyarrow", "Parquet files need pyarrow")
 
 
-def _read(path: Path, separator: str | None, header: bool | None) -> tuple[Any, NDArray[Any] | None]:
-    """A data frame, its columns named by strings, and the classes that come with an ``.npz`` file."""
+def _read(path: Path, separator: str | None, header: bool | None) -> tuple[pandas.DataFrame, NDArray[Any] | None]:
+    """Return a data frame whose column names are strings, and the classes if an ``.npz`` file has them."""
     pandas = require_pandas()
     suffix, y = suffix_of(path), None
     if suffix in _SEPARATORS:
@@ -150,7 +154,7 @@ def _read(path: Path, separator: str | None, header: bool | None) -> tuple[Any, 
     return frame, y
 
 
-def _read_text(path: Path, separator: str, header: bool | None) -> Any:
+def _read_text(path: Path, separator: str, header: bool | None) -> pandas.DataFrame:
     pandas = require_pandas()
     if len(separator) != 1:
         raise UsageError(f"--separator must be one character. Got {separator!r} instead.")
@@ -167,10 +171,10 @@ def _read_text(path: Path, separator: str, header: bool | None) -> Any:
         raise CommandError(f"{path} is empty.") from None
     except UnicodeDecodeError as error:
         raise CommandError(f"{path} is not text in UTF-8 ({error.reason}): save it in this encoding.") from error
-    except Exception as error:  # there are many ways of not being a table
+    except Exception as error:  # pandas raises many types of errors for text that is no table
         raise CommandError(f"{path} is not a table of cells separated by {separator!r}: {one_line(error)}") from error
     if header and not names[0] and frame.shape[1] == len(names) > 1:
-        frame = frame.drop(columns=frame.columns[0])  # what pandas and R write in front of the rows: their numbers
+        frame = frame.drop(columns=frame.columns[0])  # pandas and R write the row numbers there
         _say(f"{path}: the first column has no name and is taken as the numbers of the rows, not as a feature")
     if frame.shape[1] == 1 and not _is_numeric(frame.iloc[:, 0]):
         text = f"{frame.columns[0]}\n{frame.iloc[0, 0] if len(frame) else ''}".strip()
@@ -185,7 +189,7 @@ def _say(note: str) -> None:
 
 
 def _are_names(cells: list[str]) -> bool:
-    """Whether a first row holds names: no cell is a number, or they count 0, 1, 2, ... as unnamed columns do."""
+    """Whether the first row holds names: no cell is a number, or they are 0, 1, 2, ..., as pandas writes them."""
     named = cells[1:] if len(cells) > 1 and not cells[0] else cells
     return not any(map(_is_number, named)) or named == [str(i) for i in range(len(named))]
 
@@ -202,9 +206,9 @@ def _is_number(cell: str) -> bool:
 
 
 def _split(
-    path: Path, frame: Any, y: NDArray[Any] | None, label_column: str | None, drop: list[str]
+    path: Path, frame: pandas.DataFrame, y: NDArray[Any] | None, label_column: str | None, drop: list[str]
 ) -> tuple[NDArray[np.float64], NDArray[Any] | None, tuple[str, ...], tuple[str, ...] | None]:
-    """Features and classes, and the names of both."""
+    """Return the features, the classes, and the names of both."""
     classes = None
     dropped = [_position(frame, name, "--drop") for name in drop]
     if label_column is not None:
@@ -226,8 +230,8 @@ def _split(
     return np.ascontiguousarray(X), y, tuple(map(str, features.columns)), classes
 
 
-def _position(frame: Any, name: str, option: str) -> int:
-    """Where a column is: by its name, or else by its number, which may count from the end."""
+def _position(frame: pandas.DataFrame, name: str, option: str) -> int:
+    """Return the position of a column by its name, or else by its number; -1 is the last."""
     names = list(frame.columns)
     is_number = name.removeprefix("-").isdecimal()
     if name not in names and is_number and -len(names) <= int(name) < len(names):
@@ -236,8 +240,8 @@ def _position(frame: Any, name: str, option: str) -> int:
     return names.index(name)
 
 
-def _classes(column: Any, path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """Numbers of the classes, and their names."""
+def _classes(column: pandas.Series, path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Return the number of each row's class, and the names of the classes."""
     missing = int(column.isna().sum())
     if missing:
         raise CommandError(
@@ -248,12 +252,12 @@ def _classes(column: Any, path: Path) -> tuple[NDArray[Any], tuple[str, ...]]:
     return codes, tuple(map(str, names))
 
 
-def _is_numeric(column: Any) -> bool:
+def _is_numeric(column: pandas.Series) -> bool:
     types = require_pandas().api.types
     return bool(types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype))
 
 
-def _check_numeric(features: Any, path: Path) -> None:
+def _check_numeric(features: pandas.DataFrame, path: Path) -> None:
     texts = [i for i in range(features.shape[1]) if not _is_numeric(features.iloc[:, i])]
     if not texts:
         return
@@ -268,7 +272,7 @@ def _check_numeric(features: Any, path: Path) -> None:
 
 
 def _names(names: Iterable[str]) -> str:
-    """A list in words, the first five of it."""
+    """Join the first five names, and say how many more there are."""
     known = list(names)
     more = f" and {len(known) - 5} more" if len(known) > 5 else ""
     return ", ".join(known[:5]) + more

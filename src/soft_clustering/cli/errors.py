@@ -1,25 +1,14 @@
-"""What goes wrong for a reason that the user can do something about."""
+"""Errors that the user can correct, and exit codes."""
 
 from __future__ import annotations
 
-#: Exit codes after Ctrl-C, and when nobody reads the output any more: what a shell says of the signals.
+#: Exit codes after Ctrl-C and for a broken pipe; shells use the same ones for the signals SIGINT and SIGPIPE.
 INTERRUPTED, BROKEN_PIPE = 130, 141
 
 
 class CommandError(Exception):
-    """A command cannot be done; the message says what to do."""
+    """A command cannot be carried out; the message says what to do."""
 
 
 class UsageError(CommandError):
     """The command line asks for something that does not exist or does not fit together."""
-
-
-def one_line(message: object) -> str:
-    r"""A message without line breaks.
-
-    Examples
-    --------
-    >>> one_line("two\n  lines")
-    'two lines'
-    """
-    return " ".join(str(message).split())

@@ -1,4 +1,4 @@
-"""``soft-clustering fit``: one model, and its memberships in a file."""
+"""``soft-clustering fit``: fit one model and write its memberships to a file."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .._text import one_line
+from ..base import BaseSoftClusterer
 from .data import SUFFIXES, check_n_clusters, default_n_clusters, load, require_pandas, require_pyarrow, suffix_of
-from .errors import CommandError, UsageError, one_line
+from .errors import CommandError, UsageError
 from .models import configured, defaults, feature_model, needs_n_clusters
 
 
@@ -41,18 +43,18 @@ def fit(args: argparse.Namespace) -> int:
     return 0
 
 
-def _n_clusters(args: argparse.Namespace, known: dict[str, Any], settings: dict[str, Any]) -> int | None:
-    """The K of ``-k``, None without it."""
+def _n_clusters(args: argparse.Namespace, known: Collection[str], settings: Collection[str]) -> int | None:
+    """Return the K of ``-k``, or None without this option."""
     if args.n_clusters is None:
         return None
     if "n_clusters" not in known:
         raise UsageError(f"{args.model} finds the number of clusters itself: leave -k out.")
     if "n_clusters" in settings:
-        raise UsageError("-k and --set n_clusters say the same: leave one out.")
+        raise UsageError("-k and --set n_clusters set the same parameter: leave one out.")
     return int(args.n_clusters)
 
 
-def _fit(estimator: Any, X: Any) -> None:
+def _fit(estimator: BaseSoftClusterer, X: NDArray[np.float64]) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         estimator.fit(X)
@@ -60,7 +62,7 @@ def _fit(estimator: Any, X: Any) -> None:
         print(f"soft-clustering: warning: {text}", file=sys.stderr)
 
 
-def _print_summary(estimator: Any) -> None:
+def _print_summary(estimator: BaseSoftClusterer) -> None:
     sizes = np.bincount(estimator.labels_[estimator.labels_ >= 0], minlength=estimator.n_clusters_)
     outside = int((estimator.labels_ < 0).sum())
     lines = {
@@ -81,9 +83,9 @@ def _print_summary(estimator: Any) -> None:
 
 @contextmanager
 def _output(name: str | None, force: bool) -> Iterator[Path | None]:
-    """A file beside the output that takes its place at the end, so that whatever fails leaves the old one as it was.
+    """Make a file that replaces the output at the end, so that a failure leaves an older output unchanged.
 
-    It is made here, before the work: what cannot be written is found now.
+    The file is made before the work, so that an output that cannot be written is found now.
     """
     if name is None:
         yield None
@@ -111,8 +113,8 @@ def _output(name: str | None, force: bool) -> Iterator[Path | None]:
         partial.unlink(missing_ok=True)
 
 
-def _write(estimator: Any, path: Path) -> None:
-    """A row per sample: its number, its memberships, its label."""
+def _write(estimator: BaseSoftClusterer, path: Path) -> None:
+    """Write a row per sample: its number, its memberships and its label."""
     suffix, U, labels = suffix_of(path), np.asarray(estimator.memberships_), np.asarray(estimator.labels_)
     if suffix == ".npz":
         np.savez_compressed(path, memberships=U, labels=labels)

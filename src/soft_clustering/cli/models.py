@@ -1,4 +1,4 @@
-"""Estimators by their names."""
+"""Find estimators by their names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import __name__ as package
 from .._registry import REGISTRY
+from ..base import BaseSoftClusterer
 from ..datasets.files import check_name
 from .errors import CommandError, UsageError
 
@@ -20,21 +21,22 @@ INPUTS = {
 }
 
 
-def model_class(name: str) -> Any:
-    """The class of a registered estimator."""
-    return getattr(__import__(package), name)
+def model_class(name: str) -> type[BaseSoftClusterer]:
+    """Return the class of a registered estimator."""
+    model: type[BaseSoftClusterer] = getattr(__import__(package), name)
+    return model
 
 
-def feature_models(names: list[str] | None) -> dict[str, Any]:
-    """The classes of the named models, of all that take a table of features where none is named."""
+def feature_models(names: list[str] | None) -> dict[str, type[BaseSoftClusterer]]:
+    """Return the classes of the named models; None stands for all that take a table of features."""
     if names is None:
         classes = {row.name: model_class(row.name) for row in REGISTRY}
         return {name: model for name, model in classes.items() if model.modality == "features"}
     return {name: feature_model(name) for name in names}
 
 
-def feature_model(name: str) -> Any:
-    """The class of a model that takes a table of features."""
+def feature_model(name: str) -> type[BaseSoftClusterer]:
+    """Return the class of a model that takes a table of features."""
     model = model_class(name)
     if model.modality != "features":
         raise CommandError(
@@ -44,21 +46,24 @@ def feature_model(name: str) -> Any:
     return model
 
 
-def defaults(model: Any) -> dict[str, Any]:
-    """The parameters of a class and their defaults."""
+def defaults(model: type[BaseSoftClusterer]) -> dict[str, Any]:
+    """Return the parameters of a class and their defaults."""
     return {name: parameter.default for name, parameter in inspect.signature(model).parameters.items()}
 
 
-def needs_n_clusters(model: Any) -> bool:
-    """Whether a model has to be told the number of clusters; the others find it where it is None, their default."""
+def needs_n_clusters(model: type[BaseSoftClusterer]) -> bool:
+    """Whether a model must be given the number of clusters; other models find it if it is None, their default."""
     known = defaults(model)
     return "n_clusters" in known and (known["n_clusters"] is not None or not model.finds_n_clusters)
 
 
-def configured(model: Any, n_clusters: int | None, given: bool, seed: int, **settings: Any) -> Any:
-    """An estimator with its number of clusters and its seed, where it has such parameters.
+def configured(
+    model: type[BaseSoftClusterer], n_clusters: int | None, given: bool, seed: int, **settings: Any
+) -> BaseSoftClusterer:
+    """Return an estimator with its number of clusters and its seed, if it has these parameters.
 
-    A number that was ``given`` holds for every model that has the parameter, otherwise for those that need one.
+    If the number was ``given`` by the user, it is set in every model that has the parameter; otherwise only in those
+    that need one.
     """
     known = defaults(model)
     for name in settings:

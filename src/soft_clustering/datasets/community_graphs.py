@@ -43,7 +43,7 @@ _GRAPHS = {
 # The key of the community of a node, in the graphs that are .gml files.
 _GML_LABELS = {"dolphins": "groundTruth", "football": "value", "polbooks": "value"}
 
-# Member: the friends of higher number.
+# For each member: the friends with a higher number.
 _KARATE = {
     1: (2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 18, 20, 22, 32),
     2: (3, 4, 8, 14, 18, 20, 22, 31),
@@ -58,7 +58,7 @@ _INSTRUCTOR = (1, 2, 3, 4, 5, 6, 7, 8, 11, 12, 13, 14, 17, 18, 20, 22)
 def load_graph(name: str = "karate", *, data_home: DataHome = None) -> Bunch:
     """Load a graph with known communities.
 
-    ``'karate'`` is built in. The others are read from a file of yours:
+    ``'karate'`` is built in. The others are read from a file of the user:
 
     * ``<name>.gml``: ``'dolphins'``, ``'football'``, ``'polbooks'``;
     * ``<name>.npz``, Facebook ego networks: ``'fb_0'``, ``'fb_107'``, ``'fb_348'``, ``'fb_414'``, ``'fb_686'``,
@@ -68,7 +68,7 @@ def load_graph(name: str = "karate", *, data_home: DataHome = None) -> Bunch:
     ----------
     name : str, default='karate'
     data_home : str or path, default=None
-        The folder of the file. It is looked into first, then the folders in the environment variable
+        The folder of the file. It is searched first, then the folders in the environment variable
         ``SOFT_CLUSTERING_DATA`` (several are separated as in ``PATH``).
 
     Returns
@@ -76,14 +76,14 @@ def load_graph(name: str = "karate", *, data_home: DataHome = None) -> Bunch:
     graph : Bunch
         ``adjacency`` : CSR array of shape (n_nodes, n_nodes), float64; symmetric, entries 1, no diagonal.
 
-        ``labels`` : ndarray of shape (n_nodes,), the community of each node, or None where communities overlap.
+        ``labels`` : ndarray of shape (n_nodes,), the community of each node, or None if communities overlap.
 
         ``cover`` : ndarray of shape (n_nodes, n_communities), bool; which node belongs to which communities. A node
         may belong to none.
 
         ``features`` : CSR array of shape (n_nodes, n_features), float64, or None.
 
-        ``node_names`` : ndarray of shape (n_nodes,), str; numbers where the nodes have no names.
+        ``node_names`` : ndarray of shape (n_nodes,), str; numbers if the nodes have no names.
 
     Raises
     ------
@@ -95,8 +95,8 @@ def load_graph(name: str = "karate", *, data_home: DataHome = None) -> Bunch:
 
     Notes
     -----
-    The two sides of the karate club have 16 and 18 members. Member 9 stands with the officers, to whose side his
-    friendships tie him, although he joined the instructor's new club (networkx records the clubs, 17 and 17).
+    The two sides of the karate club have 16 and 18 members. Member 9 is counted among the officers, where most of his
+    friends are, although he joined the instructor's new club (networkx records the clubs, 17 and 17).
 
     Repeated edges of a file count once. Isolated nodes are kept.
 
@@ -161,7 +161,7 @@ def _gml_graph(path: Path, label: str) -> Bunch:
 
 
 def _parse_gml(text: str) -> list[tuple[str, Any]]:
-    """The pairs (key, value) of a GML text; a value is an int, a str or, in brackets, again such a list."""
+    """Return the pairs (key, value) of a GML text; a value is an int, a str or, in brackets, another such list."""
     if text.count('"') % 2:
         raise ValueError("a quotation mark is not closed.")
     stack: list[list[tuple[str, Any]]] = [[]]
@@ -190,7 +190,7 @@ def _partition_graph(adjacency: sparse.csr_array, labels: NDArray[Any], node_nam
 
 
 def _ego_network(path: Path) -> Bunch:
-    # The other arrays of these files are pickled objects.
+    # the other arrays of these files are pickled objects, which are not read
     matrices, fields = ("adj_matrix", "attr_matrix", "labels"), ("data", "indices", "indptr", "shape")
     arrays = read_npz(path, [f"{matrix}.{field}" for matrix in matrices for field in fields])
     with reading(path):
@@ -216,16 +216,16 @@ def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape:
 
 
 def _adjacency(n_nodes: int, edges: NDArray[np.integer[Any]]) -> sparse.csr_array:
-    """Both directions of each edge once, entries 1; loops are left out."""
+    """Return the symmetric matrix with an entry 1 for each edge, without loops."""
     edges = edges[edges[:, 0] != edges[:, 1]]
-    # int32: scikit-learn does not take int64 indices everywhere
+    # int32, because parts of scikit-learn refuse int64 indices
     rows, columns = np.concatenate([edges, edges[:, ::-1]]).T.astype(np.int32)
     adjacency = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(n_nodes, n_nodes)).tocsr()
     adjacency.data[:] = 1
     return adjacency
 
 
-@validate_params(
+@validate_params(  # type: ignore[untyped-decorator]
     {
         "n_nodes": [Interval(Integral, 2, None, closed="left")],
         "n_communities": [Interval(Integral, 1, None, closed="left")],
@@ -243,7 +243,7 @@ def make_overlapping_graph(
     overlap: float = 0.3,
     degree: float = 15.0,
     background_degree: float = 1.0,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
     """Draw a graph with planted overlapping communities.
 
@@ -311,7 +311,7 @@ def make_overlapping_graph(
 
 
 def _rate(degree: float, sizes: NDArray[np.integer[Any]], parameter: str, what: str) -> NDArray[np.float64]:
-    """The rates at which nodes have so many expected neighbours in sets of these sizes."""
+    """Return the rates at which nodes have this many expected neighbours in sets of these sizes."""
     if degree >= sizes.min() - 1:
         raise ValueError(f"{parameter}={degree} needs {what} of more than {degree + 1:g} nodes, got {sizes.min()}.")
     rates: NDArray[np.float64] = -np.log1p(-degree / (sizes - 1))
@@ -319,9 +319,9 @@ def _rate(degree: float, sizes: NDArray[np.integer[Any]], parameter: str, what: 
 
 
 def _linked_pairs(nodes: NDArray[np.intp], rate: float, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """Pairs of nodes, each pair with probability 1 - exp(-rate).
+    """Draw pairs of nodes, each pair with probability 1 - exp(-rate).
 
-    Pairs are numbered (1, 0), (2, 0), (2, 1), (3, 0), ...; the pairs skipped before a drawn one are as many as a unit
+    Pairs are numbered (1, 0), (2, 0), (2, 1), (3, 0), ...; the number of pairs skipped before a drawn one is a unit
     exponential variable divided by the rate, rounded down.
     """
     n_pairs = len(nodes) * (len(nodes) - 1) // 2

@@ -1,4 +1,4 @@
-"""Data files of the user: where they are looked for, how they are read. Nothing here unpickles."""
+"""Data files of the user: where they are searched and how they are read. No file is unpickled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DataHome = str | os.PathLike[str] | None
 
 
 def check_name(name: object, known: Iterable[str], kind: str) -> None:
-    """Refuse an unknown name, with the closest known one as a suggestion."""
+    """Raise an error for an unknown name, with the closest known one as a suggestion."""
     names = list(known)
     if name in names:
         return
@@ -29,9 +29,9 @@ def check_name(name: object, known: Iterable[str], kind: str) -> None:
 
 
 def find_file(filename: str, data_home: DataHome) -> tuple[Path | None, str]:
-    """The first copy of a file, and a text that names the places looked in.
+    """Return the first copy of a file, and a text that names the places that were searched.
 
-    They are ``data_home``, then the folders in the environment variable (several are separated as in ``PATH``).
+    These are ``data_home``, then the folders in the environment variable (several are separated as in ``PATH``).
     """
     if data_home is not None and not isinstance(data_home, (str, os.PathLike)):
         raise TypeError(f"data_home must be a str, a path or None. Got {data_home!r} instead.")
@@ -48,7 +48,7 @@ def find_file(filename: str, data_home: DataHome) -> tuple[Path | None, str]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Damaged bytes fail in many ways; for the caller it is one ValueError that names the file."""
+    """Turn all errors of reading a damaged file into one ValueError that names the file."""
     try:
         yield
     except Exception as error:
@@ -58,10 +58,10 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def read_npz(path: Path, keys: Iterable[str]) -> dict[str, NDArray[Any]]:
-    """Some arrays of an ``.npz`` file; an array of Python objects is refused."""
+    """Return some arrays of an ``.npz`` file; an array of Python objects raises an error."""
     content = path.read_bytes()
     with reading(path):
-        # NumPy reads as far as the header says and so may never come to the checksum of an altered array.
+        # NumPy reads only as far as the header says, so it may never reach the checksum of an altered array.
         with zipfile.ZipFile(BytesIO(content)) as members:
             altered = members.testzip()
         if altered is not None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch, check_array, check_random_state
 from sklearn.utils._param_validation import Interval, validate_params
 
 
-@validate_params(
+@validate_params(  # type: ignore[untyped-decorator]
     {
         "shape": [tuple, list],
         "intensities": ["array-like"],
@@ -24,11 +24,11 @@ from sklearn.utils._param_validation import Interval, validate_params
 def make_phantom(
     shape: tuple[int, int] = (128, 128),
     *,
-    intensities: Any = (0.25, 0.6, 1.0),
+    intensities: ArrayLike = (0.25, 0.6, 1.0),
     noise: float = 0.03,
     bias: float = 0.4,
     impulses: float = 0.0,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
     """Draw an image of curved regions of constant intensity, with noise under a smooth shading.
 

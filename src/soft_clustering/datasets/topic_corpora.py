@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import Interval, validate_params
 
 
-@validate_params(
+@validate_params(  # type: ignore[untyped-decorator]
     {
         "n_documents": [Interval(Integral, 1, None, closed="left")],
         "n_topics": [Interval(Integral, 1, None, closed="left")],
@@ -33,7 +32,7 @@ def make_topic_corpus(
     document_length: float = 80.0,
     alpha: float = 0.1,
     beta: float = 0.05,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
     """Draw a corpus from the model of latent Dirichlet allocation.
 
@@ -87,11 +86,11 @@ def make_topic_corpus(
     topic_words = _dirichlet(beta, (n_topics, vocabulary_size), rng)
     document_topics = _dirichlet(alpha, (n_documents, n_topics), rng)
     lengths = rng.poisson(document_length, n_documents)
-    # How many words of each document come from each topic.
+    # the number of words of each document that come from each topic
     shares = np.array([rng.multinomial(*pair) for pair in zip(lengths, document_topics, strict=True)])
     words = [rng.choice(vocabulary_size, n, p=p) for n, p in zip(shares.sum(axis=0), topic_words, strict=True)]
     documents = [np.repeat(np.arange(n_documents), share) for share in shares.T]
-    # int32: scikit-learn does not take int64 indices everywhere
+    # int32, because parts of scikit-learn refuse int64 indices
     where = np.concatenate(documents).astype(np.int32), np.concatenate(words).astype(np.int32)
     ones = np.ones(len(where[0]), dtype=np.int64)
     counts = sparse.coo_array((ones, where), shape=(n_documents, vocabulary_size)).tocsr()
@@ -101,7 +100,7 @@ def make_topic_corpus(
 
 
 def _dirichlet(concentration: float, shape: tuple[int, int], rng: np.random.RandomState) -> NDArray[np.float64]:
-    """Rows from the symmetric Dirichlet distribution, by logarithms: gamma variables of small shape underflow.
+    """Draw rows from the symmetric Dirichlet distribution, in logarithms: gamma variables of small shape underflow.
 
     If G has shape a + 1 and E is exponential, G exp(-E / a) has shape a.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _get_feature_names, check_array
 
-_LARGEST = 1e307  # entries beyond have no standard deviation
+_LARGEST = 1e307  # the standard deviation of larger entries would overflow
 _LARGEST_32 = 1e37
 
 
@@ -22,18 +22,18 @@ class Client(NamedTuple):
 
 
 def validate_client(X: Any, feature_names: Any = None, name: str = "X") -> Client:
-    """One table: finite or missing numbers, with a name per feature.
+    """Validate one table: finite or missing numbers, with a name per feature.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
     feature_names : sequence of d str, default=None
-        None takes the columns of a data frame, ``x0``, ``x1``, ... elsewhere.
+        None takes the column names of a data frame, and ``x0``, ``x1``, ... for other tables.
     name : str
-        What errors call the table.
+        The name of the table in errors.
     """
     try:
-        # Entries near the largest float overflow in the sum that looks for NaN.
+        # check_array sums the entries to look for NaN; entries near the largest float overflow there.
         with np.errstate(over="ignore", invalid="ignore"):
             table: NDArray[Any] = check_array(
                 X, dtype=[np.float64, np.float32], order="C", ensure_all_finite="allow-nan", input_name=name
@@ -57,7 +57,7 @@ def validate_client(X: Any, feature_names: Any = None, name: str = "X") -> Clien
 
 
 def validate_clients(X: Any, feature_names: Any = None) -> list[Client]:
-    """The tables of all clients.
+    """Validate the tables of all clients.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def validate_clients(X: Any, feature_names: Any = None) -> list[Client]:
         raise ValueError("feature_names must be known for all clients or for none: some of X are data frames.")
     if not clients[0].named and len({len(client.features) for client in clients}) > 1:
         widths = [len(client.features) for client in clients]
-        raise ValueError(f"feature_names is required where clients differ in their number of features. Got {widths}.")
+        raise ValueError(f"feature_names is required if clients differ in their number of features. Got {widths}.")
     return clients
 
 
@@ -99,7 +99,7 @@ def _names_per_client(feature_names: Any, n_clients: int) -> Sequence[Any]:
 
 
 def align_features(tables: Iterable[Sequence[str]], align: Literal["union", "intersection"]) -> list[str]:
-    """The features of all tables together, in the order in which they first appear.
+    """Return the features of any table (union) or of all (intersection), in the order in which they first appear.
 
     Examples
     --------

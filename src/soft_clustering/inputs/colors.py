@@ -1,7 +1,7 @@
 """Colours: sRGB, and CIELAB, where equal distances look about equally different.
 
-sRGB (IEC 61966-2-1) is decoded to linear light, which a matrix takes to XYZ; L*, a*, b* are cube roots of X, Y, Z over
-those of the white point D65, near black straight lines.
+sRGB (IEC 61966-2-1) is decoded to linear light, which a matrix transforms to XYZ. L*, a* and b* are linear in the cube
+roots of X, Y, Z relative to the white point D65; near black, straight lines replace the cube roots.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _TO_XYZ = np.array(
     ]
 )
 _WHITE = _TO_XYZ.sum(axis=1)  # D65: white has a* = b* = 0 exactly
-_EDGE = 6 / 29  # cube root of X / X_white, below which it is a straight line
-_TO_LAB = np.array([[0.0, 116.0, 0.0], [500.0, -500.0, 0.0], [0.0, 200.0, -200.0]])  # of the cube roots
-_BLACK = np.array([-16.0, 0.0, 0.0])  # and where they begin
+_EDGE = 6 / 29  # the cube root of X / X_white below which the straight line replaces it
+_TO_LAB = np.array([[0.0, 116.0, 0.0], [500.0, -500.0, 0.0], [0.0, 200.0, -200.0]])  # from the cube roots
+_BLACK = np.array([-16.0, 0.0, 0.0])  # L*, a*, b* of cube roots 0
 
 
 def rgb_to_lab(rgb: Any) -> NDArray[np.float64]:
-    """CIELAB (n, 3) of sRGB colours (n, 3) in [0, 1].
+    """Convert sRGB colours (n, 3) in [0, 1] to CIELAB (n, 3).
 
     Examples
     --------
@@ -41,7 +41,7 @@ def rgb_to_lab(rgb: Any) -> NDArray[np.float64]:
 
 
 def lab_to_rgb(lab: Any) -> NDArray[np.float64]:
-    """The sRGB colours (n, 3) of CIELAB ones (n, 3); what no screen can show is clipped to [0, 1].
+    """Convert CIELAB colours (n, 3) to sRGB (n, 3); colours outside sRGB are clipped to [0, 1].
 
     Examples
     --------
@@ -61,7 +61,7 @@ def is_color_image(X: Any) -> bool:
 
 
 def pixels(X: Any) -> Any:
-    """The pixels (height * width, 3) of a colour image in row-major order; anything else stays as it is."""
+    """Return the pixels (height * width, 3) of a colour image in row-major order; other data are returned unchanged."""
     if not is_color_image(X):
         return X
     if X.shape[2] != 3:
@@ -73,7 +73,7 @@ def pixels(X: Any) -> Any:
 
 
 def validate_rgb(rows: NDArray[Any], whole: bool) -> NDArray[Any]:
-    """Check sRGB colours and give them in [0, 1]; ``whole`` where they came as integers, which are 0 to 255."""
+    """Check sRGB colours and return them in [0, 1]; ``whole`` means that they were integers from 0 to 255."""
     top = 255 if whole else 1
     low, high = rows.min(), rows.max()
     if low < 0 or high > top:

@@ -13,18 +13,18 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from .features import is_dask, validate_features
 
-_LARGEST = 1e90  # of a count: sums over words and documents stay finite
-_FEW = 20  # documents, below which no word is too rare
+_LARGEST = 1e90  # largest count: sums over words and documents stay finite
+_FEW = 20  # with fewer documents no word is too rare
 _METHODS = ("fit_transform", "transform", "get_feature_names_out")
 
 
 def given_tokens(document: Iterable[str]) -> Iterable[str]:
-    """The analyzer of documents that are lists of tokens."""
+    """Analyze a document that is a list of tokens: return it unchanged."""
     return document
 
 
 def rare(n_documents: int) -> int:
-    """Documents that a word must be in to count, where nothing else is said."""
+    """Return the default for the least number of documents that a word must be in."""
     return 2 if n_documents >= _FEW else 1
 
 
@@ -50,19 +50,19 @@ def is_text(X: Any) -> bool:
 def validate_documents(
     estimator: BaseEstimator, X: Any, *, vectorizer: Any, default: Callable[[int], Any], reset: bool
 ) -> Any:
-    """Documents as a CSR matrix (n, V) of non-negative numbers in canonical form, float32 kept.
+    """Return documents as a CSR matrix (n, V) of non-negative numbers in canonical form; float32 is kept.
 
     Parameters
     ----------
     estimator : estimator
-        Gets ``words_``, ``n_features_in_``, for texts ``vectorizer_``, for data frames ``feature_names_in_``
-        (``reset=True``), or is asked for them.
+        ``words_``, ``n_features_in_``, for texts ``vectorizer_`` and for data frames ``feature_names_in_`` are set on
+        it (``reset=True``) or read from it.
     X : sequence of str, sequence of sequences of str, or matrix of shape (n, V)
     vectorizer : estimator or None
-        The user's, which is cloned.
+        The vectorizer of the user, which is cloned.
     default : callable
-        From the number of documents to the vectorizer that takes its place; where it leaves no word, it is tried again
-        without limits on the number of documents of a word, and then with stop words.
+        Returns the default vectorizer for a number of documents. If it leaves no word, it is tried again without limits
+        on the number of documents of a word, and then with stop words.
     reset : bool
         True in ``fit``, False in prediction.
     """
@@ -74,7 +74,7 @@ def validate_documents(
         return _validate_counts(estimator, X, reset)
     documents = _validate_texts(X)
     if reset:
-        # Learnt before anything is stored: a failed fit changes nothing.
+        # nothing is stored before the vectorizer is fitted, so that a failed fit changes nothing
         fitted, counts = _vectorized(documents, vectorizer, default)
         estimator.vectorizer_ = fitted
         estimator.words_ = np.asarray(fitted.get_feature_names_out(), dtype=object)
@@ -102,7 +102,7 @@ def _validate_counts(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
 
 
 def _canonical(X: Any) -> Any:
-    """Sorted CSR without negative entries, floats."""
+    """Return a sorted CSR matrix of non-negative floats."""
     counts = sparse.csr_array(X)
     if counts.dtype not in (np.float64, np.float32):
         counts = counts.astype(np.float64)
@@ -111,7 +111,7 @@ def _canonical(X: Any) -> Any:
         if not np.isfinite(counts.data).all():
             raise ValueError("The vectorizer gave entries that are not finite.")
         if least < 0:
-            # scikit-learn's words, which its checks look for
+            # the checks of scikit-learn look for these words
             raise ValueError(f"Negative values in data passed to X: counts must be >= 0. Got {least:.3g}.")
         if most > _LARGEST:
             raise ValueError(f"X must have entries below {_LARGEST:g}. Got {most:.3g} instead.")
@@ -124,7 +124,7 @@ def _canonical(X: Any) -> Any:
 
 
 def _validate_texts(X: Any) -> list[Any]:
-    """A list of strings, or of lists of strings."""
+    """Return a list of strings, or of lists of strings."""
     documents = list(X)
     tokens = isinstance(documents[0], (list, tuple, np.ndarray)) if documents else False
     for i, document in enumerate(documents):
@@ -142,7 +142,7 @@ def _validate_texts(X: Any) -> list[Any]:
 
 
 def _vectorized(documents: list[Any], vectorizer: Any, default: Callable[[int], Any]) -> tuple[Any, Any]:
-    """A fitted vectorizer and the counts of the documents it was fitted on."""
+    """Return a fitted vectorizer and the counts of the documents that it was fitted to."""
     if not documents:
         raise ValueError("X must hold at least one document. Got none: Found array with 0 sample(s).")
     if vectorizer is not None:
@@ -172,12 +172,12 @@ def _not_empty(vectorizer: Any, documents: list[Any]) -> Any:
 
 
 def count_vectorizer(n_documents: int, **settings: Any) -> CountVectorizer:
-    """Counts of words that are neither English stop words nor rare."""
+    """Return a vectorizer that counts words that are neither English stop words nor rare."""
     return CountVectorizer(stop_words="english", **({"min_df": rare(n_documents)} | settings))
 
 
 def words_of(weights: NDArray[np.float64], words: NDArray[Any], n_words: int) -> list[list[str]]:
-    """For each row of ``weights`` (K, V) the words of largest weight, heaviest first; those of weight 0 are left out.
+    """Return the words of largest weight of each row of ``weights`` (K, V), heaviest first, without those of weight 0.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 
 @contextmanager
 def naming(name: str) -> Iterator[None]:
-    """Name the argument in errors of shape and of conversion to numbers, which do not say what they are about."""
+    """Name the argument in errors of shape and of conversion to numbers, if they do not name it themselves."""
     try:
         yield
     except (ValueError, TypeError) as error:
@@ -37,7 +37,7 @@ def is_dask(X: Any) -> bool:
 
 
 def refuse_dask(estimator: BaseEstimator, X: Any) -> None:
-    """Say that the estimator needs its rows in memory."""
+    """Raise an error for a Dask collection: the estimator needs its rows in memory."""
     if is_dask(X):
         raise TypeError(
             f"{type(estimator).__name__} compares rows with each other and takes no Dask array: pass X.compute() or a "
@@ -46,7 +46,7 @@ def refuse_dask(estimator: BaseEstimator, X: Any) -> None:
 
 
 def _validate_dask(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
-    """A Dask array (n, d) of floats with known chunks along the rows only. Entries are looked at by the first pass."""
+    """Return a Dask array (n, d) of floats with known chunks along the rows only; the first pass checks the entries."""
     if hasattr(X, "to_dask_array"):
         if reset:
             _check_feature_names(estimator, X, reset=True)
@@ -68,12 +68,12 @@ def _validate_dask(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
 
 
 def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_sparse: bool) -> Any:
-    """A finite (n, d) float matrix: C-ordered array or canonical CSR, float32 kept, no copy where none is needed.
+    """Return a finite (n, d) float matrix: a C-ordered array or canonical CSR; float32 is kept, and copies are avoided.
 
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_`` and ``feature_names_in_`` (``reset=True``), or is asked for them.
+        ``n_features_in_`` and ``feature_names_in_`` are set on it (``reset=True``) or read from it.
     X : array-like, sparse matrix or Dask collection of shape (n, d)
     reset : bool
         True in ``fit``, False in prediction.
@@ -82,7 +82,7 @@ def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_s
     """
     if is_dask(X):
         return _validate_dask(estimator, X, reset)
-    # Entries near the largest float overflow in the sum that looks for NaN; what matters is checked afterwards.
+    # validate_data sums the entries to look for NaN; entries near the largest float overflow there.
     with naming("X"), np.errstate(over="ignore", invalid="ignore"):
         X = validate_data(
             estimator,
@@ -99,7 +99,7 @@ def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_s
 
 
 def validate_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
-    """Weights as a float64 vector, or None where there are none; negative and all-zero ones are refused."""
+    """Return the weights as a float64 vector, None without weights; raise an error if one is negative or all are 0."""
     if sample_weight is None:
         return None
     if is_dask(sample_weight):
@@ -111,18 +111,20 @@ def validate_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
     if not weights.any():
         raise ValueError("sample_weight must have a positive entry. Got only zeros.")
     if not 1e-100 < weights.max() < 1e100:
-        raise ValueError(f"sample_weight must be largest between 1e-100 and 1e100. Got {weights.max():.3g} instead.")
+        raise ValueError(
+            f"sample_weight must have its largest entry between 1e-100 and 1e100. Got {weights.max():.3g} instead."
+        )
     return np.ascontiguousarray(weights)
 
 
 def check_enough_samples(n_samples: int, n_clusters: int) -> None:
-    """Refuse more clusters than samples (of positive weight)."""
+    """Raise an error if there are more clusters than samples (of positive weight)."""
     if n_samples < n_clusters:
         raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}.")
 
 
 def validate_matrix(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """A finite float64 array of the given shape, for array parameters such as ``init``."""
+    """Return a finite float64 array of the given shape, for array parameters such as ``init``."""
     with naming(name):
         array: NDArray[np.float64] = check_array(
             value, dtype=np.float64, order="C", copy=True, ensure_2d=False, allow_nd=True, input_name=name

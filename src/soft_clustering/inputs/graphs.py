@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_array
 
 from .features import is_dask, naming
 
-_LARGEST = 1e90  # of a weight: sums over links stay finite
+_LARGEST = 1e90  # largest weight: sums over links stay finite
 
 
 def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
-    """The adjacency matrix for ``fit``, of which the estimator gets ``n_features_in_`` and ``node_names_``.
+    """Return the adjacency matrix for ``fit``, and set ``n_features_in_`` and ``node_names_`` of the estimator.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
         the order in which they first appear. Directed input becomes undirected, with the larger weight of both
         directions and a warning; links of a node to itself are dropped.
     binary : bool
-        Whether the model knows only links that are there or not: different weights are refused.
+        Whether the model has no weights, only links that exist or not: different weights raise an error.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
 
 
 def validate_links(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
-    """Links (n_new, n) of new nodes to the nodes of ``fit``, canonical CSR."""
+    """Return the links (n_new, n) of new nodes to the nodes of ``fit`` as canonical CSR."""
     if hasattr(X, "adjacency") and hasattr(X, "nodes"):
         raise TypeError("X must be the links of new nodes, a matrix (n_new, n). Got a graph instead.")
     A = _canonical(_matrix(X), "X")
@@ -72,7 +72,7 @@ def validate_links(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
 
 
 def validate_node_features(node_features: Any, n: int) -> Any:
-    """A finite (n, d) matrix in double precision, an array or CSR."""
+    """Return a finite (n, d) matrix in double precision, an array or CSR."""
     if is_dask(node_features):
         raise TypeError("node_features must be in memory: pass node_features.compute().")
     with naming("node_features"), np.errstate(over="ignore", invalid="ignore"):
@@ -83,17 +83,17 @@ def validate_node_features(node_features: Any, n: int) -> Any:
 
 
 def _binary(estimator: BaseEstimator, A: Any) -> Any:
-    """Links of weight 1. Equal weights say no more than the links do; different ones would be lost."""
+    """Return links of weight 1; raise an error if the weights differ, because they would be lost."""
     if A.nnz and A.data.min() != A.data.max():
         raise ValueError(
-            f"X must have links of equal weight: {type(estimator).__name__} models links that are there or not. Pass "
+            f"X must have links of equal weight: {type(estimator).__name__} models links without weights. Pass "
             "X > 0 to drop the weights, or take a model that uses them: BayesianNMF, CDCGS or DMoN."
         )
     return sparse.csr_array((np.ones_like(A.data), A.indices, A.indptr), shape=A.shape)
 
 
 def _read(X: Any) -> tuple[Any, NDArray[Any] | None]:
-    """A matrix, and the names of its nodes where they have some."""
+    """Return a matrix, and the names of its nodes if they have names."""
     if hasattr(X, "adjacency") and hasattr(X, "nodes"):
         import networkx
 
@@ -111,7 +111,7 @@ def _read(X: Any) -> tuple[Any, NDArray[Any] | None]:
 
 
 def _columns(X: Any) -> NDArray[Any] | None:
-    """The names of the columns of a table, None where they are only counted."""
+    """Return the names of the columns of a table; None if they are only numbered."""
     if not hasattr(X, "columns") or not hasattr(X, "index") or not _named(X.columns):
         return None
     return _names(list(X.columns))
@@ -123,7 +123,7 @@ def _named(index: Any) -> bool:
 
 
 def _names(nodes: list[Any]) -> NDArray[Any]:
-    """Names as an array of numbers or strings, of objects where they are anything else."""
+    """Return names as an array of numbers or of strings; otherwise of objects."""
     if all(isinstance(node, (int, np.integer)) for node in nodes) or all(isinstance(node, str) for node in nodes):
         return np.array(nodes)
     names = np.empty(len(nodes), dtype=object)
@@ -149,8 +149,8 @@ def _from_edges(edges: Any) -> tuple[Any, NDArray[Any]]:
         values = np.asarray(weights, dtype=np.float64)
     both = sparse.coo_array((np.tile(values, 2), (rows + columns, columns + rows)), shape=(len(places), len(places)))
     if not np.isfinite(values).all() or (values < 0).any():
-        return both, _names(list(places))  # refused below, by the words for matrices
-    # An edge that is listed twice, or in both directions, is one edge: the heavier of them.
+        return both, _names(list(places))  # the checks of matrices refuse it below
+    # of an edge that is listed twice, or in both directions, the heavier one is kept
     order = np.lexsort((-both.data, both.col, both.row))
     row, column, data = both.row[order], both.col[order], both.data[order]
     first = np.ones(len(data), dtype=bool)
@@ -166,7 +166,7 @@ def _matrix(X: Any) -> Any:
 
 
 def _canonical(X: Any, name: str) -> Any:
-    """A CSR array of non-negative finite floats with sorted indices, without duplicates and explicit zeros."""
+    """Return a CSR array of non-negative finite floats with sorted indices, without duplicates and explicit zeros."""
     A = sparse.csr_array(X, copy=True)
     A.sum_duplicates()
     A.eliminate_zeros()

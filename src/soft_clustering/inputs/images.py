@@ -17,16 +17,16 @@ class Image(NamedTuple):
     """An image in canonical form."""
 
     pixels: NDArray[Any]  # (n_pixels, n_channels), finite, float64 or float32, row-major order of the pixels
-    shape: tuple[int, ...]  # of the grid of pixels
+    shape: tuple[int, ...]  # the shape of the grid of pixels
 
 
 def validate_image(estimator: BaseEstimator, X: Any, *, image_shape: Any = None, reset: bool) -> Image:
-    """An image of shape (H, W) or (H, W, C), or with ``image_shape=(H, W)`` its pixels (H * W, C).
+    """Validate an image of shape (H, W) or (H, W, C), or with ``image_shape=(H, W)`` its pixels (H * W, C).
 
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_``, the number of channels (``reset=True``), or is asked for it.
+        ``n_features_in_``, the number of channels, is set on it (``reset=True``) or read from it.
     X : array-like
     image_shape : (int, int), default=None
     reset : bool
@@ -60,8 +60,8 @@ def validate_image(estimator: BaseEstimator, X: Any, *, image_shape: Any = None,
 
 
 def validate_grid(X: Any) -> NDArray[Any]:
-    """A finite C-ordered float array of any shape without zeros, float32 kept, no copy where none is needed."""
-    # Entries near the largest float overflow in the sum that looks for NaN.
+    """Return a finite, non-empty C-ordered float array; float32 is kept, and copies are avoided."""
+    # check_array sums the entries to look for NaN; entries near the largest float overflow there.
     with naming("X"), np.errstate(over="ignore", invalid="ignore"):
         grid: NDArray[Any] = check_array(
             X,
@@ -88,7 +88,7 @@ def _validate_shape(image_shape: Any) -> tuple[int, int]:
 
 
 def refuse_shape_as_y(y: Any) -> None:
-    """Refuse a shape in the place of the target, which would be ignored."""
+    """Raise an error if a shape is passed as the target, where it would be ignored."""
     if isinstance(y, tuple) and len(y) == 2:
         raise TypeError(f"y is ignored, but got the 2-tuple {y!r}: pass the shape of the image as image_shape={y!r}.")
 
@@ -97,21 +97,21 @@ class ScalarImage(NamedTuple):
     """An image with a number per pixel, of two or three dimensions."""
 
     values: NDArray[Any]  # finite, float64 or float32, C order
-    mask: NDArray[np.bool_] | None  # which pixels take part; None: all
+    mask: NDArray[np.bool_] | None  # True where a pixel takes part; None if all do
 
     @property
     def n_inside(self) -> int:
-        """Pixels that take part."""
+        """The number of pixels that take part."""
         return int(self.values.size if self.mask is None else self.mask.sum())
 
 
 def validate_scalar_image(estimator: BaseEstimator, X: Any, *, mask: Any = None, reset: bool) -> ScalarImage:
-    """An image of shape (H, W) or (D, H, W), with a mask of its shape.
+    """Validate an image of shape (H, W) or (D, H, W), with a mask of its shape.
 
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_``, 1, in ``fit`` (``reset=True``); in prediction it is asked for ``image_shape_``.
+        In ``fit`` (``reset=True``) its ``n_features_in_`` is set to 1; in prediction its ``image_shape_`` is read.
     X : array-like
     mask : array-like of bool, default=None
         True where a pixel takes part.

@@ -1,4 +1,4 @@
-"""What is known of some samples: class labels, prior memberships."""
+"""Prior knowledge of some samples: class labels and prior memberships."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sklearn.utils.validation import check_array
 
 from .features import naming
 
-_DEFAULT = 3  # clusters, where neither the user nor a label says how many
+_DEFAULT = 3  # the number of clusters if neither n_clusters nor labels are given
 
 
 class PartialLabels(NamedTuple):
     """The classes of some samples."""
 
     classes: NDArray[Any]  # (C,), sorted
-    codes: NDArray[np.intp]  # (n,), places in ``classes``, -1 where a sample has no label
+    codes: NDArray[np.intp]  # (n,), positions in ``classes``, -1 where a sample has no label
 
 
 def validate_partial_labels(y: Any, X: Any) -> PartialLabels | None:
-    """The labels y of the rows of X, None where there are none.
+    """Return the labels y of the rows of X; None if no row has a label.
 
     -1, NaN and None mark a row without a label. Other entries are whole numbers, booleans or strings.
 
@@ -35,7 +35,7 @@ def validate_partial_labels(y: Any, X: Any) -> PartialLabels | None:
     """
     if y is None:
         return None
-    # A list that mixes strings and numbers would become strings, -1 among them.
+    # NumPy would turn a list that mixes strings and numbers into strings, also its -1
     y = column_or_1d(y if hasattr(y, "dtype") else np.array(y, dtype=object), warn=True)
     check_consistent_length(X, y)
     if y.dtype.kind == "O":
@@ -60,7 +60,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _of_one_type(labels: NDArray[Any]) -> NDArray[Any]:
-    """Objects as an array of numbers or of strings."""
+    """Return objects as an array of numbers or of strings."""
     n_strings = sum(isinstance(label, str) for label in labels)
     if 0 < n_strings < len(labels):
         raise TypeError("y must hold labels of one type, numbers or strings. Got both.")
@@ -86,7 +86,7 @@ def _check_labels(labels: NDArray[Any]) -> None:
 
 
 def resolve_n_clusters(n_clusters: int | None, labels: PartialLabels | None) -> int:
-    """The number of clusters: as given, else that of the classes, else 3; fewer than the classes are refused.
+    """Return n_clusters, else the number of classes, else 3; raise an error if it is less than the number of classes.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def resolve_n_clusters(n_clusters: int | None, labels: PartialLabels | None) -> 
 
 
 def validate_prior_memberships(prior_memberships: Any, n: int) -> NDArray[np.float64]:
-    """Prior memberships (n, K) with rows that sum to 1 or are NaN."""
+    """Return prior memberships (n, K) with rows that sum to 1 or are NaN."""
     with naming("prior_memberships"):
         prior: NDArray[np.float64] = check_array(
             prior_memberships,
@@ -117,13 +117,13 @@ def validate_prior_memberships(prior_memberships: Any, n: int) -> NDArray[np.flo
     if len(prior) != n:
         problem = f"have a row per sample, {n}. Got an array of shape {prior.shape} instead"
     elif (missing.any(axis=1) != missing.all(axis=1)).any():
-        problem = f"have rows that are all NaN or not at all. Row {np.argmax(missing.any(axis=1))} has both"
+        problem = f"have rows in which all entries or none are NaN. Row {np.argmax(missing.any(axis=1))} has both"
     elif (prior < 0).any():
         problem = f"be >= 0. Got {np.nanmin(prior):.3g} instead"
     elif ((largest == 0) & ~missing[:, 0]).any():
         problem = f"have a positive entry in each row. Row {np.argmax((largest == 0) & ~missing[:, 0])} has none"
     if problem is not None:
         raise ValueError(f"prior_memberships must {problem}.")
-    prior /= np.where(largest > 0, largest, 1)[:, None]  # the sum of the largest numbers would be infinite
+    prior /= np.where(largest > 0, largest, 1)[:, None]  # the sum of entries near the largest float would overflow
     prior /= prior.sum(axis=1, keepdims=True)
     return prior

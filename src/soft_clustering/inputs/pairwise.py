@@ -12,14 +12,14 @@ from sklearn.base import BaseEstimator
 
 from .features import refuse_dask, validate_features
 
-_SYMMETRIC = 1e-6  # part of the largest entry by which a matrix and its transpose may differ
-_GROUP = 1 << 18  # numbers of a matrix that are compared at once
+_SYMMETRIC = 1e-6  # a matrix and its transpose may differ by this share of the largest entry
+_GROUP = 1 << 18  # entries of a matrix that are compared at once
 
 
 def validate_affinity(estimator: BaseEstimator, X: Any) -> Any:
-    """A symmetric non-negative (n, n) CSR array without a diagonal, float32 kept, from an array or a sparse matrix.
+    """Return a symmetric non-negative (n, n) CSR array without a diagonal; float32 is kept.
 
-    It is the mean of X and its transpose, with a warning where they differ.
+    It is the mean of X and its transpose, with a warning if they differ.
     """
     X = validate_features(estimator, X, reset=True, accept_sparse=True)
     n = X.shape[0]
@@ -42,7 +42,7 @@ def validate_affinity(estimator: BaseEstimator, X: Any) -> Any:
 
 
 def validate_kernel_rows(estimator: BaseEstimator, X: Any, kernel: Any, *, reset: bool, accept_sparse: bool) -> Any:
-    """Validated features; with ``kernel='precomputed'`` a kernel matrix, symmetric where it is to be fitted."""
+    """Return validated features; with ``kernel='precomputed'`` a kernel matrix, which must be symmetric in ``fit``."""
     refuse_dask(estimator, X)
     X = validate_features(estimator, X, reset=reset, accept_sparse=accept_sparse)
     if reset and kernel == "precomputed":
@@ -58,7 +58,7 @@ def validate_kernel_rows(estimator: BaseEstimator, X: Any, kernel: Any, *, reset
 
 
 def check_dissimilarities(X: NDArray[Any], *, square: bool) -> None:
-    """Refuse what is no matrix of dissimilarities."""
+    """Raise an error if X is not a matrix of dissimilarities."""
     if X.min() < 0:
         raise ValueError(f"X must hold dissimilarities >= 0 for metric='precomputed'. Got {X.min():.3g} instead.")
     if not square:
@@ -76,7 +76,7 @@ def check_dissimilarities(X: NDArray[Any], *, square: bool) -> None:
 
 
 def _asymmetry(X: NDArray[Any]) -> float:
-    """The largest difference of a square matrix and its transpose."""
+    """Return the largest difference between a square matrix and its transpose."""
     step = max(1, _GROUP // len(X))
     with np.errstate(over="ignore"):
         return max(float(np.abs(X[lo : lo + step] - X[:, lo : lo + step].T).max()) for lo in range(0, len(X), step))

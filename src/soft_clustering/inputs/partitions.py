@@ -11,31 +11,31 @@ from sklearn.utils.validation import check_array
 
 from .features import naming
 
-_NOTHING = 1e-100  # a membership below this share of its row is none: sums and squares of the others are numbers
-_RATIO = 1e50  # between the largest and the least positive weight, for the same reason
+_NOTHING = 1e-100  # a smaller share of a row is set to 0: squares of the others do not underflow
+_RATIO = 1e50  # of the largest to the least positive weight, for the same reason
 
 
 class Partitions(NamedTuple):
     """Partitions of n objects."""
 
     memberships: list[Any]
-    """A float64 matrix (n, K_b) each, array or CSR; a row sums to 1, or is zero where the object is missing."""
+    """Float64 matrices (n, K_b), arrays or CSR; a row sums to 1, or is zero if the object is missing."""
     columns: list[NDArray[Any]]
-    """The labels of the columns of each: those that occur in a label vector, 0 ... K_b - 1 for a matrix."""
+    """For each partition the labels of its columns: those of a label vector, 0 ... K_b - 1 for a matrix."""
     dtype: type[np.floating[Any]]
-    """float32 where the matrices among them are float32, float64 otherwise."""
+    """float32 if all matrices among the partitions are float32, otherwise float64."""
 
 
 def validate_partitions(X: Any, columns: list[NDArray[Any]] | None = None) -> Partitions:
-    """Label vectors and membership matrices as membership matrices whose rows sum to 1.
+    """Convert label vectors and membership matrices to membership matrices whose rows sum to 1.
 
     Parameters
     ----------
     X : list or tuple
-        A label vector (n,), where -1 and NaN say that the object is missing, or a matrix (n, K_b) of non-negative
-        memberships, dense or sparse, where a row of zeros says so.
+        Each entry is a label vector (n,), in which -1 and NaN mark a missing object, or a matrix (n, K_b) of
+        non-negative memberships, dense or sparse, in which a row of zeros marks one.
     columns : list of ndarray, default=None
-        In prediction, the labels of the columns in ``fit``: the partitions must be the same ones.
+        In prediction, the labels of the columns in ``fit``: the same partitions must be given.
     """
     if not isinstance(X, (list, tuple)):
         shape = f" of shape {X.shape}" if hasattr(X, "shape") else ""
@@ -66,7 +66,7 @@ def validate_partitions(X: Any, columns: list[NDArray[Any]] | None = None) -> Pa
 
 
 def _as_array(name: str, partition: Any) -> Any:
-    """A vector or matrix of numbers, dense or CSR; NaN is still allowed."""
+    """Return a vector or matrix of numbers, dense or CSR; NaN is still allowed."""
     with naming(name):
         array = check_array(
             partition,
@@ -92,7 +92,7 @@ def _as_array(name: str, partition: Any) -> Any:
 
 
 def _from_labels(name: str, labels: Any, columns: NDArray[Any] | None) -> tuple[Any, NDArray[Any]]:
-    """The one-hot matrix of a label vector, and the labels of its columns."""
+    """Return the one-hot matrix of a label vector, and the labels of its columns."""
     present = ~np.isnan(labels)
     known = labels[present]
     if known.dtype.kind == "f" and not (known == np.floor(known)).all():
@@ -120,7 +120,7 @@ def _from_labels(name: str, labels: Any, columns: NDArray[Any] | None) -> tuple[
 
 
 def _from_memberships(name: str, U: Any, columns: NDArray[Any] | None) -> tuple[Any, NDArray[Any]]:
-    """Memberships with rows that sum to 1 or are zero, and 0 ... K_b - 1."""
+    """Return memberships with rows that sum to 1 or are zero, and the labels 0 ... K_b - 1."""
     if U.shape[1] == 0:
         raise ValueError(f"{name} must have at least one column. Got shape {U.shape} instead.")
     if columns is None:
@@ -134,7 +134,7 @@ def _from_memberships(name: str, U: Any, columns: NDArray[Any] | None) -> tuple[
     else:
         U = values = np.array(U, dtype=np.float64, order="C")
     if np.isnan(values).any():
-        raise ValueError(f"{name} contains NaN. A row of zeros says that an object is missing.")
+        raise ValueError(f"{name} contains NaN. Mark a missing object by a row of zeros.")
     if (values < 0).any():
         raise ValueError(f"{name} must hold memberships >= 0. Got {values.min():g} instead.")
     if U.shape[1] == 1 and (values > 1).any():
@@ -142,7 +142,7 @@ def _from_memberships(name: str, U: Any, columns: NDArray[Any] | None) -> tuple[
             f"{name} has one column with entries up to {values.max():g}. Labels must have shape (n,), memberships in a "
             "single cluster must be at most 1."
         )
-    values /= U.shape[1]  # or the sum of a row might be beyond the largest number
+    values /= U.shape[1]  # otherwise the sum of a row might overflow
     total = U.sum(axis=1)
     total = np.where(total > 0, total, 1)
     values /= np.repeat(total, np.diff(U.indptr)) if sparse.issparse(U) else total[:, None]
@@ -153,7 +153,7 @@ def _from_memberships(name: str, U: Any, columns: NDArray[Any] | None) -> tuple[
 
 
 def validate_partition_weights(partition_weights: Any, n_partitions: int) -> NDArray[np.float64]:
-    """One non-negative weight per partition; the positive ones are scaled to a mean of 1."""
+    """Return a non-negative weight per partition; the positive ones are scaled to a mean of 1."""
     if partition_weights is None:
         return np.ones(n_partitions)
     with naming("partition_weights"):

@@ -13,28 +13,28 @@ from .features import is_dask, validate_features
 
 
 class Views(NamedTuple):
-    """What the user gave: features, and their beta view or None."""
+    """The data of the user: features, and their beta view or None."""
 
     X: Any
     X_beta: Any
 
 
 class BetaView(BaseEstimator):
-    """What ``fit`` saw of a beta view: ``n_features_in_`` and, from a data frame, ``feature_names_in_``."""
+    """What ``fit`` stores of a beta view: ``n_features_in_`` and, from a data frame, ``feature_names_in_``."""
 
 
 def validate_views(estimator: BaseEstimator, views: Views, beta_view: BetaView | None, *, reset: bool) -> Any:
-    """The views side by side, as one finite (n, d) float matrix.
+    """Return the views side by side, as one finite (n, d) float matrix.
 
-    Where there are two, a view in one dimension is a column.
+    If there are two views, one with a single dimension is taken as a column.
 
     Parameters
     ----------
     estimator : estimator
-        Gets ``n_features_in_`` and ``feature_names_in_`` of X (``reset=True``), or is asked for them.
+        ``n_features_in_`` and ``feature_names_in_`` of X are set on it (``reset=True``) or read from it.
     views : Views
     beta_view : BetaView or None
-        The same for X_beta; None where there is no second view.
+        The same for X_beta; None if there is no second view.
     reset : bool
         True in ``fit``, False in prediction.
     """
@@ -54,7 +54,7 @@ def validate_views(estimator: BaseEstimator, views: Views, beta_view: BetaView |
 
 
 def _as_column(view: Any) -> Any:
-    if hasattr(view, "to_frame"):  # a series, whose name is that of its feature
+    if hasattr(view, "to_frame"):  # a series, whose name is the name of the feature
         return view.to_frame()
     if is_dask(view):
         return view[:, None] if view.ndim == 1 else view
@@ -71,7 +71,7 @@ def _side_by_side(X: Any, B: Any) -> Any:
 
 
 def beta_columns(beta_features: Any, n_features: int) -> NDArray[np.bool_]:
-    """Column indices or a mask, as a mask (n_features,).
+    """Return column indices or a mask as a mask (n_features,).
 
     Examples
     --------
@@ -93,7 +93,7 @@ def beta_columns(beta_features: Any, n_features: int) -> NDArray[np.bool_]:
 
 
 def check_unit_interval(name: str, low: NDArray[Any], high: NDArray[Any]) -> None:
-    """Refuse columns, by their least and largest entries, that leave [0, 1]."""
+    """Raise an error if columns, given by their least and largest entries, are not within [0, 1]."""
     if low.min(initial=0) < 0 or high.max(initial=1) > 1:
         raise ValueError(
             f"{name} must have entries in [0, 1]. Got entries from {low.min():.4g} to {high.max():.4g} instead."

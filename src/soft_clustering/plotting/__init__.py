@@ -1,4 +1,4 @@
-"""Pictures of soft clusterings, in the manner of scikit-learn's displays; they need matplotlib.
+"""Pictures of soft clusterings, designed like scikit-learn's displays; they need matplotlib.
 
 A display is made by ``from_estimator`` or ``from_memberships``, which draw and return it, or by its constructor from
 computed data, and is drawn by ``plot``. It keeps the artists in attributes that end in an underscore.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.interpolate import LinearNDInterpolator
 from scipy.spatial import QhullError
 from sklearn.utils._set_output import _get_adapter_from_container
 
+from .._estimators import Estimator
 from .._types import Array
 from ..inputs.features import is_dask
 from .data import (
@@ -34,6 +35,9 @@ from .drawing import (
 )
 from .palette import cluster_colors, membership_colors
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 class MembershipContourDisplay:
     """Contours of the memberships as functions of two features, a colour per cluster, over a tinted background.
@@ -45,23 +49,23 @@ class MembershipContourDisplay:
     x, y : array-like of shape (n_x,) and (n_y,)
         The grid: at least two numbers, increasing by equal steps.
     memberships : array-like of shape (n_y, n_x, n_clusters)
-        On the grid; NaN where the surface is unknown.
+        The memberships on the grid; NaN where the surface is unknown.
     points : array-like of shape (n_samples, 2), default=None
         Drawn as dots.
     centers : array-like of shape (n_clusters, 2), default=None
         Drawn as crosses.
     axis_names : sequence of str, default=None
     name : str, default=None
-        Of the estimator, for the title.
+        The name of the estimator, for the title.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     background_ : matplotlib AxesImage
-        The mixture of the clusters' colours, fainter where uncertain.
+        The mixture of the clusters' colours, fainter where it is uncertain.
     contours_ : list of matplotlib QuadContourSet or None
-        One per cluster; None where its membership reaches no level.
+        One per cluster; None if its membership reaches no level.
     points_, centers_ : matplotlib PathCollection or None
     shown_ : ndarray
         The rows of ``points`` that are drawn.
@@ -108,12 +112,12 @@ class MembershipContourDisplay:
         self.name = name
 
     def _known(self) -> Array:
-        """The memberships at the grid points where there are any, a row each."""
+        """Return the memberships at the grid points where they are known, a row for each point."""
         return self.memberships[~np.isnan(self.memberships).any(axis=2)]
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, grid_resolution: int = 200, ax: Any = None, **kwargs: Any
+        cls, estimator: Estimator, X: Any, *, grid_resolution: int = 200, ax: Axes | None = None, **kwargs: Any
     ) -> MembershipContourDisplay:
         """Draw the surface that a fitted estimator predicts around the samples of X.
 
@@ -139,7 +143,7 @@ class MembershipContourDisplay:
         points, x, y = _grid(X, grid_resolution)
         grid: Any = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         if hasattr(X, "columns") and hasattr(estimator, "feature_names_in_"):
-            # The estimator asks for the names it was fitted with.
+            # the estimator warns unless the columns have the names that it was fitted with
             adapter = _get_adapter_from_container(X)
             grid = adapter.create_container(grid, grid, columns=X.columns)
         surface = check_memberships(estimator_memberships(estimator, grid))
@@ -162,7 +166,7 @@ class MembershipContourDisplay:
         grid_resolution: int = 200,
         centers: Any = None,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         max_points: int = 20_000,
         **kwargs: Any,
     ) -> MembershipContourDisplay:
@@ -180,7 +184,7 @@ class MembershipContourDisplay:
             For the title.
         ax : matplotlib Axes, default=None
         max_points : int, default=20000
-            More samples are neither interpolated nor drawn.
+            If there are more samples, only this many are interpolated and drawn.
         **kwargs : dict
             Passed to :meth:`plot`.
 
@@ -208,7 +212,7 @@ class MembershipContourDisplay:
 
     def plot(
         self,
-        ax: Any = None,
+        ax: Axes | None = None,
         *,
         levels: Sequence[float] = (0.5, 0.7, 0.9),
         max_points: int = 20_000,
@@ -223,7 +227,7 @@ class MembershipContourDisplay:
         levels : sequence of float, default=(0.5, 0.7, 0.9)
             The memberships at which contours are drawn, increasing.
         max_points : int, default=20000
-            Of more samples a random choice, always the same, is drawn, and the plot says so.
+            If there are more samples, a random choice of them, always the same, is drawn, and the plot says so.
         **kwargs : dict
             Passed to ``Axes.contour``.
 
@@ -253,8 +257,15 @@ class MembershipContourDisplay:
         if self.points is not None:
             self.shown_ = sample_rows(len(self.points), max_points)
             shown = self.points[self.shown_]
-            style = {"c": "0.2", "alpha": 0.6, "linewidths": 0, "rasterized": True}
-            self.points_ = ax.scatter(*shown.T, s=0.3 * dot_size(len(shown)), **style)
+            self.points_ = ax.scatter(
+                shown[:, 0],
+                shown[:, 1],
+                s=0.3 * dot_size(len(shown)),
+                c="0.2",
+                alpha=0.6,
+                linewidths=0,
+                rasterized=True,
+            )
             self.note_ = note_of_sample(ax, len(shown), len(self.points), "samples")
         if self.centers is not None:
             self.centers_ = draw_centers(ax, self.centers)
@@ -287,7 +298,7 @@ def _axis(name: str, value: Any) -> Array:
 
 
 def _grid(X: Any, resolution: int) -> tuple[Array, Array, Array]:
-    """The samples, and the coordinates of a grid that reaches a tenth of their range beyond them."""
+    """Return the samples, and the coordinates of a grid that reaches a tenth of their range beyond them."""
     points = check_features(X)
     if points.shape[1] != 2:
         raise ValueError(f"X must have 2 features, the axes of the plot. Got {points.shape[1]} instead.")

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import ceil, sqrt
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._estimators import Estimator
 from .._types import Array
 from .data import check_numbers
 from .drawing import one_axes, panels, plain
 from .palette import PALETTE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+    from ..selection import NClustersResult
 
 _BETTER = {"min": "\n(smaller is better)", "max": "\n(larger is better)", None: ""}
 
@@ -29,7 +36,7 @@ class IndexCurvesDisplay:
     best : mapping of str to int or None, default=None
         The choice of each index.
     senses : mapping of str to {'min', 'max', None}, default=None
-        Which way is better, for the titles.
+        Whether smaller or larger is better, for the titles.
     spreads : mapping of str to array-like of shape (n_k,), default=None
         Standard deviations, drawn as error bars.
     recommended : int, default=None
@@ -41,11 +48,11 @@ class IndexCurvesDisplay:
         The panels, in the order of ``scores``.
     figure_ : matplotlib Figure
     lines_ : dict of str to matplotlib ErrorbarContainer
-        Only indices that have a finite value.
+        The curves of the indices that have a finite value.
     best_ : dict of str to matplotlib Line2D
         The marks of the choices.
     recommended_ : list of matplotlib Rectangle
-        The shades, one per panel; empty where no K is recommended.
+        The shades, one per panel; empty if no K is recommended.
 
     See Also
     --------
@@ -99,7 +106,7 @@ class IndexCurvesDisplay:
         return curve
 
     @classmethod
-    def from_result(cls, result: Any, *, ax: Any = None, **kwargs: Any) -> IndexCurvesDisplay:
+    def from_result(cls, result: NClustersResult, *, ax: Axes | None = None, **kwargs: Any) -> IndexCurvesDisplay:
         """Draw what ``choose_n_clusters`` found.
 
         Parameters
@@ -125,7 +132,7 @@ class IndexCurvesDisplay:
             recommended=result.recommended,
         ).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> IndexCurvesDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> IndexCurvesDisplay:
         """Draw.
 
         Parameters
@@ -208,7 +215,7 @@ class ObjectiveHistoryDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any
+        cls, estimator: Estimator, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
     ) -> ObjectiveHistoryDisplay:
         """Draw the ``objective_history_`` of a fitted estimator.
 
@@ -232,7 +239,7 @@ class ObjectiveHistoryDisplay:
         sense = estimator._policy.sense if hasattr(estimator, "_policy") else None
         return cls(estimator.objective_history_, name=kind if name is None else name, sense=sense).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> ObjectiveHistoryDisplay:
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> ObjectiveHistoryDisplay:
         """Draw.
 
         Parameters
@@ -252,8 +259,11 @@ class ObjectiveHistoryDisplay:
         if self.name is not None:
             # matplotlib leaves labels that begin with an underscore out of legends
             style["label"] = (" " if str(self.name).startswith("_") else "") + plain(self.name)
-        (self.line_,) = ax.plot(self.history, **(style | kwargs))
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        line: Line2D
+        (line,) = ax.plot(self.history, **(style | kwargs))
+        self.line_ = line
+        locator: Any = ax.xaxis.get_major_locator()
+        locator.set_params(integer=True)
         ax.set_xlabel("iteration")
         ax.set_ylabel({"min": "objective (minimised)", "max": "objective (maximised)", None: "objective"}[self.sense])
         ax.set_title("Objective history")

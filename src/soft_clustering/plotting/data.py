@@ -1,7 +1,8 @@
-"""What the displays take and show: memberships, features in the plane, and how many of them; no drawing."""
+"""The data of the displays, before they are drawn: checked memberships, features in the plane, samples of rows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
@@ -12,12 +13,13 @@ from sklearn.decomposition import PCA
 from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
+from .._estimators import Estimator
 from .._types import Array
 from ..inputs.features import is_dask, naming
 
 
 def check_numbers(name: str, value: Any, *shape: int | str, negative: bool = True) -> Array:
-    """A finite float64 array. ``shape`` has a number for a fixed length and a word for a free one.
+    """Return a finite float64 array. ``shape`` has a number for a fixed length and a word for a free one.
 
     Examples
     --------
@@ -27,7 +29,7 @@ def check_numbers(name: str, value: Any, *shape: int | str, negative: bool = Tru
     ValueError: memberships must have shape (3, n_clusters). Got shape (1, 2) instead.
     """
     value = value.compute() if is_dask(value) else value
-    # Entries near the largest float overflow in the sum that looks for NaN.
+    # check_array sums the entries to look for NaN; entries near the largest float overflow there.
     with naming(name), np.errstate(over="ignore", invalid="ignore"):
         array: Array = check_array(value, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
     fits = len(shape) == array.ndim and all(
@@ -41,12 +43,12 @@ def check_numbers(name: str, value: Any, *shape: int | str, negative: bool = Tru
 
 
 def check_memberships(memberships: Any, n_samples: int | str = "n_samples") -> Array:
-    """A finite, non-negative (n, K) matrix."""
+    """Return a finite, non-negative (n, K) matrix."""
     return check_numbers("memberships", memberships, n_samples, "n_clusters", negative=False)
 
 
-def estimator_memberships(estimator: Any, X: Any = None) -> Any:
-    """Memberships of X by prediction; those of the training data where X is None or the estimator cannot predict."""
+def estimator_memberships(estimator: Estimator, X: Any = None) -> Any:
+    """Return the predicted memberships of X; those of the training data if X is None or there is no prediction."""
     check_is_fitted(estimator)
     if X is not None and hasattr(estimator, "predict_memberships"):
         return estimator.predict_memberships(X)
@@ -63,20 +65,20 @@ def estimator_memberships(estimator: Any, X: Any = None) -> Any:
 
 
 def feature_names(X: Any, n_features: int) -> list[str]:
-    """The columns of a data frame, else numbered features."""
+    """Return the names of a data frame's columns; without them, the features are numbered."""
     columns = getattr(X, "columns", range(n_features))
     return [f"feature {name}" if isinstance(name, (int, np.integer)) else str(name) for name in columns]
 
 
 def check_features(X: Any) -> Any:
-    """A finite (n, d) float64 array or CSR matrix."""
+    """Return a finite (n, d) float64 array or CSR matrix."""
     if sparse.issparse(X):
         return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
     return check_numbers("X", X, "n_samples", "n_features")
 
 
 def in_the_plane(X: Any, centers: Any = None) -> tuple[Array, Array | None, list[str]]:
-    """Points with one or two coordinates, centres likewise, and the names of the axes.
+    """Return points with one or two coordinates, centres likewise, and the names of the axes.
 
     More than two features are projected on their first two principal components.
     """
@@ -93,26 +95,27 @@ def in_the_plane(X: Any, centers: Any = None) -> tuple[Array, Array | None, list
     # Squares of entries near the largest float would overflow.
     unit = abs(X).max() or 1.0
     pca = PCA(2, random_state=0)
-    with np.errstate(invalid="ignore"):  # 0 / 0, where all samples are the same
+    with np.errstate(invalid="ignore"):  # 0 / 0 if all samples are the same
         points = pca.fit_transform(X / unit) * unit
     shares = np.nan_to_num(pca.explained_variance_ratio_)
     names = [f"PC {i} ({share:.0%} of the variance)" for i, share in enumerate(shares, 1)]
     return points, None if centers is None else pca.transform(centers / unit) * unit, names
 
 
-def check_count(name: str, value: Any, least: int = 1) -> int:
-    """An integer of at least so much."""
+def check_count(name: str, value: object, least: int = 1) -> int:
+    """Return an integer that is at least ``least``."""
     return int(check_scalar(value, name, Integral, min_val=least))
 
 
 def sample_rows(n: int, max_points: int) -> NDArray[np.intp]:
-    """At most so many rows in random order, which is drawing order: no cluster hides another. Always the same ones."""
+    """Return at most this many rows, always the same, in random order, so that no cluster is drawn over another."""
     check_count("max_points", max_points)
-    return check_random_state(0).permutation(n)[:max_points]
+    rows: NDArray[np.intp] = check_random_state(0).permutation(n)[:max_points]
+    return rows
 
 
-def check_axis_names(axis_names: Any, d: int) -> list[str]:
-    """A name per axis; numbered features where none are given."""
+def check_axis_names(axis_names: Sequence[str] | None, d: int) -> list[str]:
+    """Return a name per axis; the axes are numbered if no names are given."""
     names = feature_names(None, d) if axis_names is None else list(axis_names)
     if len(names) != d:
         raise ValueError(f"axis_names must have {d} entries. Got {len(names)} instead.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,16 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_array
 
+from .._estimators import Estimator
 from .._types import Array
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import naming
 from .data import check_count, check_memberships, check_numbers, estimator_memberships
 from .drawing import cluster_legend, import_pyplot, legend_width, note_of_sample, one_axes, plain, title
 from .palette import UNASSIGNED, cluster_colors, membership_shares
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class GraphDisplay:
@@ -30,11 +34,11 @@ class GraphDisplay:
         Non-negative; drawn as undirected.
     memberships : array-like of shape (n_nodes, n_clusters)
     positions : array-like of shape (n_nodes, 2), default=None
-        None: :func:`graph_layout`.
+        None stands for :func:`graph_layout`.
     node_names : sequence of str, default=None
         Written beside the nodes.
     name : str, default=None
-        Of the estimator, for the title.
+        The name of the estimator, for the title.
 
     Attributes
     ----------
@@ -45,7 +49,7 @@ class GraphDisplay:
     positions_ : ndarray of shape (n_shown, 2)
     edges_ : matplotlib LineCollection
     wedges_ : list of list of matplotlib Wedge
-        The slices of each drawn node; clusters of share 0 have none.
+        The slices of each drawn node; clusters of share 0 have no slice.
     pies_ : matplotlib PatchCollection
         All slices.
     note_ : matplotlib Text or None
@@ -82,7 +86,7 @@ class GraphDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None, **kwargs: Any) -> GraphDisplay:
+    def from_estimator(cls, estimator: Estimator, X: Any, *, ax: Axes | None = None, **kwargs: Any) -> GraphDisplay:
         """Draw a graph with the memberships of an estimator fitted to it.
 
         Parameters
@@ -110,7 +114,7 @@ class GraphDisplay:
         positions: Any = None,
         node_names: Any = None,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> GraphDisplay:
         """Draw a graph with given memberships.
@@ -134,7 +138,7 @@ class GraphDisplay:
         display = cls(adjacency, memberships, positions=positions, node_names=node_names, name=name)
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, max_nodes: int = 1000, node_size: float = 1.0) -> GraphDisplay:
+    def plot(self, ax: Axes | None = None, *, max_nodes: int = 1000, node_size: float = 1.0) -> GraphDisplay:
         """Draw.
 
         Parameters
@@ -142,7 +146,7 @@ class GraphDisplay:
         ax : matplotlib Axes, default=None
             None makes a new figure.
         max_nodes : int, default=1000
-            Of more nodes those of largest degree are drawn, and the plot says so.
+            If there are more nodes, those of largest degree are drawn, and the plot says so.
         node_size : float, default=1.0
             Multiplies the radius of the nodes.
 
@@ -188,7 +192,13 @@ class GraphDisplay:
         self.pies_ = ax.add_collection(PatchCollection(slices, facecolors=colors, linewidths=0, zorder=3))
         if self.node_names is not None:
             halo = [withStroke(linewidth=2, foreground="white")]
-            style = {"ha": "center", "va": "top", "fontsize": "x-small", "zorder": 4, "path_effects": halo}
+            style: dict[str, Any] = {
+                "ha": "center",
+                "va": "top",
+                "fontsize": "x-small",
+                "zorder": 4,
+                "path_effects": halo,
+            }
             for node, (x, y) in zip(self.shown_, self.positions_, strict=True):
                 ax.text(x, y - 1.2 * radius, plain(self.node_names[node]), **style)
         ax.set_aspect("equal")
@@ -202,18 +212,18 @@ class GraphDisplay:
 
 
 def graph_layout(adjacency: Any, *, n_iter: int = 150) -> Array:
-    """Positions of the nodes of a graph by springs along the edges and repulsion between all nodes.
+    """Place the nodes of a graph by springs along the edges and repulsion between all nodes.
 
     Parameters
     ----------
     adjacency : array-like or sparse matrix of shape (n_nodes, n_nodes), or networkx graph
     n_iter : int, default=150
-        Steps.
+        The number of steps.
 
     Returns
     -------
     positions : ndarray of shape (n_nodes, 2)
-        In [0, 1], the longer side horizontal.
+        Coordinates in [0, 1]; the longer side is horizontal.
 
     Notes
     -----
@@ -222,7 +232,7 @@ def graph_layout(adjacency: Any, *, n_iter: int = 150) -> Array:
         sum_j (s / d_ij)^2 (p_i - p_j) - sum_(j linked to i) (d_ij / s) (p_i - p_j),
 
     and a weak pull to the middle, which keeps the parts of a disconnected graph together. A step is at most as long as
-    a temperature that falls to 0. The start is drawn from a fixed seed. In the end nodes whose discs would overlap are
+    a temperature that falls to 0. The start is drawn from a fixed seed. At the end, nodes whose discs would overlap are
     pushed apart. A step takes O(n^2) time and memory.
 
     References
@@ -263,18 +273,18 @@ def graph_layout(adjacency: Any, *, n_iter: int = 150) -> Array:
 
 
 def _fill(p: Array) -> Array:
-    """Moved and scaled to begin at 0 and reach 1."""
+    """Move and scale positions so that they begin at 0 and reach 1."""
     p = p - p.min(axis=0)
     return p / (p.max() or 1)
 
 
 def _radius(n: int) -> float:
-    """The radius of the discs of so many nodes that extend over a unit."""
+    """Return the radius of the discs if this many nodes extend over a unit."""
     return float(min(0.03, 0.25 / np.sqrt(n)))
 
 
 def undirected(adjacency: Any) -> sparse.csr_array:
-    """A symmetric CSR matrix of the weights, without loops."""
+    """Return the symmetric CSR matrix of the weights, without loops."""
     if hasattr(adjacency, "adjacency") and hasattr(adjacency, "nodes"):
         import networkx
 

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._estimators import Estimator
 from ..base import labels_from_memberships
 from .data import check_count, check_memberships, estimator_memberships
 from .drawing import one_axes, title
 from .palette import UNASSIGNED, cluster_colors, from_hex, membership_shares
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 class MembershipHeatmapDisplay:
     """Heat map of the memberships, samples sorted by cluster.
 
-    A sample stands with the cluster of its largest membership, samples of a cluster in the order of their share of it,
-    samples of no cluster last. A strip on the left has the clusters' colours.
+    Each sample is placed in the cluster of its largest membership; the samples of a cluster are sorted by their share
+    of it, and samples without a cluster come last. A strip on the left shows the clusters' colours.
 
     Parameters
     ----------
     memberships : array-like of shape (n_samples, n_clusters)
     name : str, default=None
-        Of the estimator, for the title.
+        The name of the estimator, for the title.
 
     Attributes
     ----------
@@ -52,7 +56,7 @@ class MembershipHeatmapDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, *, ax: Any = None, **kwargs: Any
+        cls, estimator: Estimator, X: Any = None, *, ax: Axes | None = None, **kwargs: Any
     ) -> MembershipHeatmapDisplay:
         """Draw the memberships that a fitted estimator gives to X.
 
@@ -60,7 +64,7 @@ class MembershipHeatmapDisplay:
         ----------
         estimator : fitted soft clusterer
         X : data of the estimator's modality, default=None
-            None: the training data.
+            None stands for the training data.
         ax : matplotlib Axes, default=None
         **kwargs : dict
             Passed to :meth:`plot`.
@@ -74,7 +78,7 @@ class MembershipHeatmapDisplay:
 
     @classmethod
     def from_memberships(
-        cls, memberships: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any
+        cls, memberships: Any, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
     ) -> MembershipHeatmapDisplay:
         """Draw given memberships.
 
@@ -93,7 +97,7 @@ class MembershipHeatmapDisplay:
         """
         return cls(memberships, name=name).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, max_lines: int = 500, **kwargs: Any) -> MembershipHeatmapDisplay:
+    def plot(self, ax: Axes | None = None, *, max_lines: int = 500, **kwargs: Any) -> MembershipHeatmapDisplay:
         """Draw.
 
         Parameters
@@ -101,7 +105,7 @@ class MembershipHeatmapDisplay:
         ax : matplotlib Axes, default=None
             None makes a new figure.
         max_lines : int, default=500
-            More samples than this are averaged to about so many lines, none of them across two clusters, and the plot
+            More samples than this are averaged to about this many lines, none of which mixes two clusters, and the plot
             says so.
         **kwargs : dict
             Passed to ``Axes.pcolormesh``.
@@ -121,7 +125,8 @@ class MembershipHeatmapDisplay:
         self.edges_ = np.unique(np.concatenate([even, borders])).astype(np.intp)
         sizes = np.diff(self.edges_)
         lines = np.add.reduceat(self.memberships[self.order_], self.edges_[:-1], axis=0) / sizes[:, None]
-        style = {"cmap": "Blues", "vmin": 0.0, "vmax": max(1.0, float(self.memberships.max())), "rasterized": True}
+        largest = max(1.0, float(self.memberships.max()))
+        style: dict[str, Any] = {"cmap": "Blues", "vmin": 0.0, "vmax": largest, "rasterized": True}
         self.heatmap_ = ax.pcolormesh(np.arange(K + 1) - 0.5, self.edges_, lines, **(style | kwargs))
         colors = np.vstack([cluster_colors(K), from_hex((UNASSIGNED,))])[groups[self.order_][self.edges_[:-1]]]
         width = K / 30

@@ -17,26 +17,26 @@ PALETTE = (
     *("#5A1E00", "#000F96", "#962D5A", "#A5E1B4", "#A53CFF", "#001ED2", "#5A4B00", "#96C387"),
     *("#C30F96", "#00F0FF", "#3C1E5A", "#8787FF"),
 )
-UNASSIGNED = "#999999"  # a row of zeros: no cluster
+UNASSIGNED = "#999999"  # the colour of a sample without a cluster: a row of zeros
 
 
 def from_hex(colors: tuple[str, ...]) -> Array:
-    """``#RRGGBB`` as rows of sRGB in [0, 1]."""
+    """Return colours ``#RRGGBB`` as rows of sRGB in [0, 1]."""
     return np.array([[int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)] for color in colors])
 
 
 def to_linear(srgb: Array) -> Array:
-    """Amounts of light, from sRGB."""
+    """Convert sRGB to amounts of light."""
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
 
 
 def to_srgb(light: Array) -> Array:
-    """sRGB, from amounts of light."""
+    """Convert amounts of light to sRGB."""
     return np.where(light <= 0.0031308, 12.92 * light, 1.055 * light ** (1 / 2.4) - 0.055)
 
 
 def cluster_colors(n_clusters: int) -> Array:
-    """Colours for clusters 0, 1, ..., distinct for up to 20, also to colour-blind readers.
+    """Return colours for clusters 0, 1, ...: up to 20 distinct ones, also for colour-blind readers.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def cluster_colors(n_clusters: int) -> Array:
     -----
     The first eight are those of Okabe and Ito [1]_. Each further one is, among all colours that are neither greyish nor
     very dark or light, the one farthest from the colours before it, from white and from the grey of samples without a
-    cluster. Far is meant in the worst of four cases: normal vision, and protanopia, deuteranopia and tritanopia as
-    simulated by Machado et al. [2]_; the distance is the Euclidean one in Oklab [3]_, where 0.02 is just noticeable.
+    cluster. The distance is the smallest of four cases: normal vision, and protanopia, deuteranopia and tritanopia as
+    simulated by Machado et al. [2]_; it is the Euclidean distance in Oklab [3]_, where 0.02 is just noticeable.
     The smallest distance of two of the 20 colours is 0.076.
 
     References
@@ -72,27 +72,29 @@ def cluster_colors(n_clusters: int) -> Array:
            [0.9 , 0.62, 0.  ]])
     """
     if check_count("n_clusters", n_clusters) > len(PALETTE):
-        warnings.warn(f"{n_clusters} clusters, but only {len(PALETTE)} colours: they repeat.", stacklevel=2)
+        message = f"There are {n_clusters} clusters, but only {len(PALETTE)} colours: the colours repeat."
+        warnings.warn(message, stacklevel=2)
     return from_hex(PALETTE)[np.arange(n_clusters) % len(PALETTE)]
 
 
 def membership_shares(memberships: NDArray[Any]) -> Array:
-    """Memberships divided by the sum of their row; a row of zeros stays."""
+    """Divide the memberships by the sum of their row; a row of zeros stays."""
     # Dividing by the largest first keeps the sum of huge entries finite.
     largest = memberships.max(axis=1, keepdims=True)
     relative = np.divide(memberships, largest, out=np.zeros(memberships.shape), where=largest > 0)
-    return relative / np.maximum(relative.sum(axis=1, keepdims=True), 1)
+    shares: Array = relative / np.maximum(relative.sum(axis=1, keepdims=True), 1)
+    return shares
 
 
 def membership_colors(memberships: Any, *, min_opacity: float = 0.25) -> Array:
-    """The colour of each sample: a mixture of the colours of its clusters, fainter where the sample is uncertain.
+    """Return the colour of each sample: a mixture of its clusters' colours, fainter if the sample is uncertain.
 
     Parameters
     ----------
     memberships : array-like of shape (n_samples, n_clusters)
         Non-negative.
     min_opacity : float, default=0.25
-        Opacity of a sample that is not certain at all, in [0, 1].
+        Opacity of a sample of certainty 0, in [0, 1].
 
     Returns
     -------
@@ -107,7 +109,7 @@ def membership_colors(memberships: Any, *, min_opacity: float = 0.25) -> Array:
         c_i = min(1, sum_k u_ik) (max_k p_ik - 1 / K) / (1 - 1 / K),
 
     1 for a sample of one cluster, 0 for equal shares. The first factor is 1 for memberships that sum to 1; it fades the
-    outliers of possibilistic ones. A row of zeros is grey and opaque.
+    outliers of possibilistic memberships. A row of zeros is grey and opaque.
 
     Examples
     --------

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._estimators import Estimator
 from .data import check_axis_names, check_memberships, check_numbers, estimator_memberships, in_the_plane, sample_rows
 from .drawing import (
     cluster_legend,
@@ -19,6 +20,9 @@ from .drawing import (
     title,
 )
 from .palette import cluster_colors, membership_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class MembershipScatterDisplay:
@@ -35,14 +39,14 @@ class MembershipScatterDisplay:
         Drawn as crosses.
     axis_names : sequence of str, default=None
     name : str, default=None
-        Of the estimator, for the title.
+        The name of the estimator, for the title.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     points_ : matplotlib PathCollection
-        The samples. The clusters' curves, a list of Line2D, where there is one feature.
+        The samples; for one feature a list of Line2D, the curves of the clusters.
     centers_ : matplotlib PathCollection or None
     shown_ : ndarray
         The rows that are drawn, in drawing order.
@@ -78,7 +82,9 @@ class MembershipScatterDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None, **kwargs: Any) -> MembershipScatterDisplay:
+    def from_estimator(
+        cls, estimator: Estimator, X: Any, *, ax: Axes | None = None, **kwargs: Any
+    ) -> MembershipScatterDisplay:
         """Draw the samples of X with the memberships that a fitted estimator gives them.
 
         Parameters
@@ -102,7 +108,14 @@ class MembershipScatterDisplay:
 
     @classmethod
     def from_memberships(
-        cls, memberships: Any, X: Any, *, centers: Any = None, name: str | None = None, ax: Any = None, **kwargs: Any
+        cls,
+        memberships: Any,
+        X: Any,
+        *,
+        centers: Any = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
     ) -> MembershipScatterDisplay:
         """Draw the samples of X with given memberships.
 
@@ -124,7 +137,7 @@ class MembershipScatterDisplay:
         points, centers, axis_names = in_the_plane(X, centers)
         return cls(points, memberships, centers=centers, axis_names=axis_names, name=name).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, max_points: int = 20_000, **kwargs: Any) -> MembershipScatterDisplay:
+    def plot(self, ax: Axes | None = None, *, max_points: int = 20_000, **kwargs: Any) -> MembershipScatterDisplay:
         """Draw.
 
         Parameters
@@ -132,7 +145,7 @@ class MembershipScatterDisplay:
         ax : matplotlib Axes, default=None
             None makes a new figure.
         max_points : int, default=20000
-            Of more samples a random choice, always the same, is drawn, and the plot says so.
+            If there are more samples, a random choice of them, always the same, is drawn, and the plot says so.
         **kwargs : dict
             Passed to ``Axes.scatter`` (two coordinates) or ``Axes.plot`` (one).
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._estimators import Estimator
 from .._types import Array
 from .data import check_count, check_memberships, check_numbers, estimator_memberships
 from .drawing import cluster_legend, panels, title, write_note
 from .palette import membership_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 class SegmentationDisplay:
@@ -28,7 +32,7 @@ class SegmentationDisplay:
         The gain by which intensities were multiplied.
     corrected : array-like, of the shape of the image, default=None
     name : str, default=None
-        Of the estimator, for the title.
+        The name of the estimator, for the title.
 
     Attributes
     ----------
@@ -78,7 +82,9 @@ class SegmentationDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None, **kwargs: Any) -> SegmentationDisplay:
+    def from_estimator(
+        cls, estimator: Estimator, X: Any, *, ax: Axes | None = None, **kwargs: Any
+    ) -> SegmentationDisplay:
         """Draw an image with the memberships of an estimator fitted to it.
 
         The bias field is the estimator's ``gain_``, the corrected image its ``corrected_image_``, if it has them.
@@ -113,7 +119,7 @@ class SegmentationDisplay:
         bias: Any = None,
         corrected: Any = None,
         name: str | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         **kwargs: Any,
     ) -> SegmentationDisplay:
         """Draw an image with given memberships.
@@ -136,7 +142,7 @@ class SegmentationDisplay:
         """
         return cls(image, memberships, bias=bias, corrected=corrected, name=name).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, max_side: int = 800, **kwargs: Any) -> SegmentationDisplay:
+    def plot(self, ax: Axes | None = None, *, max_side: int = 800, **kwargs: Any) -> SegmentationDisplay:
         """Draw.
 
         Parameters
@@ -144,7 +150,7 @@ class SegmentationDisplay:
         ax : matplotlib Axes, default=None
             Replaced by the panels. None makes a new figure.
         max_side : int, default=800
-            Of an image with a longer side, every second (third, ...) pixel is drawn, and the plot says so.
+            If a side of the image is longer, every second (third, ...) pixel is drawn, and the plot says so.
         **kwargs : dict
             Passed to ``Axes.imshow``.
 
@@ -185,11 +191,12 @@ class SegmentationDisplay:
 
 
 def _grey_or_color(image: Array) -> Array:
-    """What imshow takes: a grey level, or three channels in [0, 1], per pixel."""
+    """Return what imshow takes: a grey level, or three channels in [0, 1], per pixel."""
     if image.ndim == 2:
         return image
     if image.shape[2] != 3:
-        return image.mean(axis=2)
+        grey: Array = image.mean(axis=2)
+        return grey
     if image.dtype == np.uint8:
         return image
     low, high = float(image.min()), float(image.max())

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._estimators import Estimator
 from .._types import Array
 from .data import check_memberships, estimator_memberships, sample_rows
 from .drawing import one_axes, scatter_memberships, title, write_note
 from .palette import cluster_colors, membership_colors, membership_shares
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 # Clusters 0, 1, 2.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
@@ -18,15 +22,15 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 class TernaryDisplay:
     """Ternary plot of the memberships in three clusters.
 
-    A corner of the triangle is a cluster, a sample stands at the mean of the corners weighted by its shares of the
+    A corner of the triangle is a cluster. A sample is placed at the mean of the corners, weighted by its shares of the
     clusters: near a corner it is certain, on an edge it is between two clusters, in the middle it belongs to all three.
 
     Parameters
     ----------
     memberships : array-like of shape (n_samples, 3)
-        Rows are divided by their sums; a row of zeros has no place.
+        Rows are divided by their sums; a row of zeros is not drawn.
     name : str, default=None
-        Of the estimator, for the title.
+        The name of the estimator, for the title.
 
     Attributes
     ----------
@@ -57,14 +61,16 @@ class TernaryDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any = None, *, ax: Any = None, **kwargs: Any) -> TernaryDisplay:
+    def from_estimator(
+        cls, estimator: Estimator, X: Any = None, *, ax: Axes | None = None, **kwargs: Any
+    ) -> TernaryDisplay:
         """Draw the memberships that a fitted estimator of three clusters gives to X.
 
         Parameters
         ----------
         estimator : fitted soft clusterer
         X : data of the estimator's modality, default=None
-            None: the training data.
+            None stands for the training data.
         ax : matplotlib Axes, default=None
         **kwargs : dict
             Passed to :meth:`plot`.
@@ -78,7 +84,7 @@ class TernaryDisplay:
 
     @classmethod
     def from_memberships(
-        cls, memberships: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any
+        cls, memberships: Any, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
     ) -> TernaryDisplay:
         """Draw given memberships.
 
@@ -97,7 +103,7 @@ class TernaryDisplay:
         """
         return cls(memberships, name=name).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, max_points: int = 20_000, **kwargs: Any) -> TernaryDisplay:
+    def plot(self, ax: Axes | None = None, *, max_points: int = 20_000, **kwargs: Any) -> TernaryDisplay:
         """Draw.
 
         Parameters
@@ -105,7 +111,7 @@ class TernaryDisplay:
         ax : matplotlib Axes, default=None
             None makes a new figure.
         max_points : int, default=20000
-            Of more samples a random choice, always the same, is drawn, and the plot says so.
+            If there are more samples, a random choice of them, always the same, is drawn, and the plot says so.
         **kwargs : dict
             Passed to ``Axes.scatter``.
 
@@ -131,8 +137,8 @@ class TernaryDisplay:
         return self
 
 
-def _triangle(ax: Any) -> None:
-    """The frame, its grid lines of equal share, and names at the corners."""
+def _triangle(ax: Axes) -> None:
+    """Draw the frame, the grid lines of equal share, and names at the corners."""
     ax.fill(*CORNERS.T, facecolor="none", edgecolor="0.3", linewidth=1, zorder=2)
     for k in range(3):
         corner, second, third = CORNERS[[k, (k + 1) % 3, (k + 2) % 3]]
@@ -141,13 +147,14 @@ def _triangle(ax: Any) -> None:
             ax.plot(*ends.T, color="0.85", linewidth=0.8, zorder=1)
             # The scale of a cluster runs along the edge from the next corner, where its share is 0.
             away = ends[0] - 0.05 * (third - (corner + second) / 2)
-            ax.text(*away, f"{share:.1f}", ha="center", va="center", fontsize="small", color=_darker(k))
+            ax.text(away[0], away[1], f"{share:.1f}", ha="center", va="center", fontsize="small", color=_darker(k))
         place = CORNERS.mean(axis=0) + 1.14 * (corner - CORNERS.mean(axis=0))
-        ax.text(*place, f"cluster {k}", ha="center", va="center", color=_darker(k), weight="bold")
+        ax.text(place[0], place[1], f"cluster {k}", ha="center", va="center", color=_darker(k), weight="bold")
     ax.set(aspect="equal", xlim=(-0.12, 1.12), ylim=(-0.14, CORNERS[2, 1] + 0.12))
     ax.set_axis_off()
 
 
-def _darker(k: int) -> Any:
-    """The colour of a cluster, dark enough for text."""
-    return 0.8 * cluster_colors(3)[k]
+def _darker(k: int) -> tuple[float, float, float]:
+    """Return the colour of a cluster, dark enough for text."""
+    red, green, blue = 0.8 * cluster_colors(3)[k]
+    return red, green, blue

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._estimators import Estimator
 from .data import check_count, check_numbers
 from .drawing import panels, plain
 from .palette import cluster_colors
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _LONGEST = 18
 
@@ -29,7 +33,7 @@ class TopicWordsDisplay:
         The panels, one per topic.
     figure_ : matplotlib Figure
     bars_ : list of matplotlib BarContainer
-        From the strongest word down.
+        The bars of each topic, from the strongest word down.
 
     Examples
     --------
@@ -50,7 +54,7 @@ class TopicWordsDisplay:
             )
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> TopicWordsDisplay:
+    def from_estimator(cls, estimator: Estimator, *, ax: Axes | None = None, **kwargs: Any) -> TopicWordsDisplay:
         """Draw the topics of a fitted estimator of documents: ``topic_word_``, or else ``centers_``.
 
         Parameters
@@ -72,7 +76,7 @@ class TopicWordsDisplay:
             )
         return cls(topic_word, estimator.words_).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, n_words: int = 10, **kwargs: Any) -> TopicWordsDisplay:
+    def plot(self, ax: Axes | None = None, *, n_words: int = 10, **kwargs: Any) -> TopicWordsDisplay:
         """Draw.
 
         Parameters
@@ -80,7 +84,7 @@ class TopicWordsDisplay:
         ax : matplotlib Axes, default=None
             Replaced by the panels, if there are several. None makes a new figure.
         n_words : int, default=10
-            Words of a topic.
+            The number of words of each topic.
         **kwargs : dict
             Passed to ``Axes.barh``.
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._estimators import Estimator
+from .._text import one_line
 from ..benchmarking import ClusteringBenchmark
-from ..benchmarking.runner import Run
-from .html import check_path, write
-from .summary import Summary, summarize
+from ..benchmarking.benchmarks import ProgressBar
+from ..benchmarking.records import Journal
+from .html import check_path
+from .pipeline import ReportRequest, run_comparison
+from .summary import Summary
 
 
 def compare(
-    models: Mapping[str, Any] | Sequence[Any],
+    models: Mapping[str, Estimator] | Sequence[Estimator],
     X: Any,
     y: Any = None,
     *,
@@ -31,43 +34,43 @@ def compare(
 ) -> Summary:
     """Fit models to the same data and write an HTML report of what they found.
 
-    Each model is fitted in a process of its own, with limits on its time and memory; one that fails is reported with
-    the reason.
+    Each model is fitted in a process of its own, with limits on its time and memory. The report gives the reason for
+    each model that fails.
 
     Parameters
     ----------
     models : dict of str to estimator, or list of estimators
-        scikit-learn clusterers, soft or hard, ours or others'. In a list they are named after their classes. They are
-        cloned, never fitted here.
+        scikit-learn clusterers, soft or hard, from this library or others. In a list they are named after their
+        classes. They are cloned, never fitted here.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data; the columns of a data frame are named. For models of graphs the adjacency matrix, which is drawn with
-        its links.
+        The data; the columns of a data frame give the names of the features. Models of graphs take the adjacency
+        matrix, which is drawn with its links.
     y : array-like of shape (n_samples,), default=None
         Classes to compare with.
     path : str or path
-        The file to write, which ends in .html; an older one is replaced.
+        The file to write, which ends in .html; an existing file is replaced.
     name : str, default='X'
         What the data are called in the report.
     n_clusters : {'true'} or None, default='true'
-        ``'true'`` sets the number of clusters of the models to the number of classes, where there are classes. None
+        ``'true'`` sets the number of clusters of the models to the number of classes, if there are classes. None
         leaves the models as they are.
     random_state : int, default=0
-        Seed of the models that have none of their own.
+        Seed of the models whose own ``random_state`` is None.
     time_limit : float or None, default=60.0
         Seconds for each fit and its measures.
     memory_limit : int or None, default=None
         Bytes of resident memory for each fit. Not on Windows.
     max_points : int, default=2000
-        Show at most so many samples, always the same ones; all are fitted.
+        The report shows at most this many samples, always the same ones; the models are fitted to all.
     n_jobs : int or None, default=None
-        Fits at the same time, through joblib. Times are comparable only where it is 1, which None stands for.
+        Fits at the same time, through joblib. None means 1; times are comparable only then.
     verbose : int, default=1
-        0 shows nothing, 1 the progress on standard error.
+        0 shows nothing, 1 shows the progress on standard error.
 
     Returns
     -------
     summary : dict
-        What the report shows, see :func:`summarize`.
+        What the report shows, see :func:`summarize_comparison`.
 
     See Also
     --------
@@ -96,43 +99,35 @@ def compare(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    with tempfile.TemporaryDirectory(prefix="soft-clustering-") as folder:
-        runs = saving_memberships(benchmark.plan(), folder)
-        # first without results: data that cannot be shown are found before the work
-        summarize([], X, y, name=name, max_points=max_points)
-        finished = [*zip(runs, benchmark.carry_out(runs), strict=True)]
-        command = _code(benchmark.models, y is not None, path, name, n_clusters, random_state)
-        summary = summarize(finished, X, y, name=name, max_points=max_points, command=command)
-    write(summary, path)
+    command = _code(benchmark.models, y is not None, path, name, n_clusters, random_state)
+    request = ReportRequest(path, X, y, name, command, max_points=max_points)
+    _, summary = run_comparison([benchmark], Journal(None), ProgressBar(verbose), n_jobs=n_jobs, report=request)
     return summary
 
 
-def saving_memberships(runs: Iterable[Run], folder: str) -> list[Run]:
-    """The runs, each to leave its memberships in a file of the folder."""
-    return [run._replace(memberships=str(Path(folder, f"{run.key}.npy"))) for run in runs]
-
-
 def _code(
-    models: dict[str, Any],
+    models: Mapping[str, Estimator],
     classes: bool,
     path: str | os.PathLike[str],
     name: str,
     n_clusters: str | None,
     random_state: int,
 ) -> str:
-    """A script that makes the same comparison, given the data."""
+    """Return a script that makes the same comparison, given the data."""
     lines = {"from soft_clustering import report"}
     for model in models.values():
         parts = [model, *(value for value in model.get_params().values() if hasattr(value, "get_params"))]
         lines |= {f"from {_public(type(part).__module__)} import {type(part).__name__}" for part in parts}
     arguments = f"X, {'y' if classes else 'None'}, path={Path(path).name!r}, name={name!r}"
     arguments += f", n_clusters={n_clusters!r}, random_state={random_state}"
-    listed = [f"    {key!r}: {' '.join(repr(model).split())}," for key, model in models.items()]
+    listed = [f"    {key!r}: {one_line(repr(model))}," for key, model in models.items()]
     return "\n".join([*sorted(lines), "", "models = {", *listed, "}", f"report.compare(models, {arguments})"])
 
 
 def _public(module: str) -> str:
-    """Where users import from: ours are at the top, elsewhere a part with an underscore is private.
+    """Return the module that users import from.
+
+    That of this library is its top; in other packages, a part that begins with an underscore is private.
 
     Examples
     --------

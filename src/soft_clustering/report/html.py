@@ -1,4 +1,4 @@
-"""From the summary of a comparison to one HTML file that needs nothing else."""
+"""Turn the summary of a comparison into one HTML file that needs no other file."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from .._extras import require
 from .._types import Array
+from ..benchmarking.records import Record
 from ..metrics import METRICS
 from ..plotting.palette import membership_shares
 from .summary import Summary
@@ -31,7 +32,7 @@ class _Column(NamedTuple):
 
     @property
     def meaning(self) -> str:
-        """The explanation, and which way is better."""
+        """The explanation, and whether larger or smaller is better."""
         return self.explanation + {"max": "; larger is better", "min": "; smaller is better"}.get(self.sense or "", "")
 
 
@@ -46,7 +47,7 @@ _CLASSES = (
 _MEASURES = (
     _measure("Silhouette", "silhouette", "How much closer samples are to their own cluster than to the next, up to 1"),
     _measure("Davies-Bouldin", "davies_bouldin", "Spread of the clusters relative to the distance of their means"),
-    # typicalities make it small, however good the clusters are
+    # possibilistic memberships make it small, however good the clusters are
     _measure(
         "Xie-Beni",
         "xie_beni",
@@ -70,12 +71,12 @@ _COSTS = (
 
 
 def require_jinja2() -> Any:
-    """The module jinja2, or what to install."""
+    """Return the module jinja2, or raise an error that says what to install."""
     return require("jinja2", "A report needs jinja2")
 
 
 def check_path(path: str | os.PathLike[str]) -> Path:
-    """A path that a report can be written to; found out before the work that it reports.
+    """Return the path if a report can be written to it, otherwise raise an error; called before the work.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def check_path(path: str | os.PathLike[str]) -> Path:
     if target.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"The path of a report must end in .html. Got {str(path)!r} instead.")
     if target.is_dir():
-        raise ValueError(f"The path of a report must be one of a file. {str(path)!r} is a folder.")
+        raise ValueError(f"The path of a report must name a file. {str(path)!r} is a folder.")
     try:
         tempfile.TemporaryFile(dir=target.absolute().parent).close()
     except OSError as error:
@@ -98,12 +99,12 @@ def check_path(path: str | os.PathLike[str]) -> Path:
 
 
 def render(summary: Summary) -> str:
-    """The report as the text of an HTML file.
+    """Return the report as the text of an HTML file.
 
     Parameters
     ----------
     summary : dict
-        From :func:`soft_clustering.report.summarize`.
+        From :func:`soft_clustering.report.summarize_comparison`.
 
     Returns
     -------
@@ -146,9 +147,9 @@ def write(summary: Summary, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     summary : dict
-        From :func:`soft_clustering.report.summarize`.
+        From :func:`soft_clustering.report.summarize_comparison`.
     path : str or path
-        A file that ends in .html. It is replaced only when the new one is complete.
+        A file that ends in .html. An existing file is replaced only when the new one is complete.
     """
     target = check_path(path)
     text = render(summary)
@@ -161,7 +162,7 @@ def write(summary: Summary, path: str | os.PathLike[str]) -> None:
 
 
 def memberships_in(summary: Summary, number: int) -> Array:
-    """The memberships of the samples shown in a model, rounded to 1/255 of the largest of each."""
+    """Return a model's memberships of the samples shown, rounded to 1/255 of the largest in each row."""
     kept = summary["models"][number]["memberships"]
     levels = np.frombuffer(base64.b64decode(kept["levels"]), dtype=np.uint8)
     memberships: Array = levels.reshape(-1, kept["n_clusters"]) * (np.array(kept["largest"])[:, None] / 255)
@@ -169,7 +170,7 @@ def memberships_in(summary: Summary, number: int) -> Array:
 
 
 def _disputed(summary: Summary) -> list[dict[str, Any]]:
-    """The samples disputed most, with their memberships in each model."""
+    """Return the samples that the models dispute most, with their memberships in each model."""
     if summary["disputes"] is None:
         return []
     shown = [number for number, model in enumerate(summary["models"]) if model["memberships"]]
@@ -178,7 +179,7 @@ def _disputed(summary: Summary) -> list[dict[str, Any]]:
     shares = {number: membership_shares(U) for number, U in memberships.items()}
 
     def bar(number: int, place: int) -> list[tuple[float, str]]:
-        # in the order of the colours, which models share
+        # in the order of the colours, which are the same for all models
         colors, palette = summary["models"][number]["colors"], summary["palette"]
         return [(float(shares[number][place, k]), palette[colors[k] % len(palette)]) for k in np.argsort(colors)]
 
@@ -194,8 +195,8 @@ def _disputed(summary: Summary) -> list[dict[str, Any]]:
     ]
 
 
-def _number(value: Any, form: str, factor: float = 1.0) -> str:
-    """A number as text, a dash where there is none.
+def _number(value: float | str | None, form: str, factor: float = 1.0) -> str:
+    """Return a number as text; a dash if it is missing.
 
     Examples
     --------
@@ -205,8 +206,8 @@ def _number(value: Any, form: str, factor: float = 1.0) -> str:
     return "-" if value is None else format(float(value) * factor, form)
 
 
-def _plain(value: Any) -> str:
-    """A value of the environment as text."""
+def _plain(value: object) -> str:
+    """Return a value of the environment as text."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {_plain(entry)}" for name, entry in value.items()) or "none"
     if isinstance(value, list):
@@ -214,8 +215,8 @@ def _plain(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def _best(models: list[dict[str, Any]], column: _Column) -> str | None:
-    """The best value of a column as it is shown, among the models that came to an end."""
+def _best(models: list[Record], column: _Column) -> str | None:
+    """Return the best value of a column as the table shows it, among the models whose status is ok."""
     values = [
         float(model[column.name]) for model in models if model["status"] == "ok" and model[column.name] is not None
     ]

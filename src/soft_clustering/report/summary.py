@@ -1,10 +1,9 @@
-"""What a comparison found, as plain data: measures, memberships of the samples shown, and where the models differ."""
+"""Turn finished runs into plain data: measures, memberships of the samples shown, and where the models differ."""
 
 from __future__ import annotations
 
 import base64
 import inspect
-import json
 import os
 from collections import Counter
 from collections.abc import Sequence
@@ -19,29 +18,31 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _num_samples
 
+from .._estimators import Estimator
+from .._text import one_line
 from .._types import Array
 from ..base import labels_from_memberships
 from ..benchmarking.machine import environment
-from ..benchmarking.records import to_line
-from ..benchmarking.runner import Run
+from ..benchmarking.records import Record, jsonable
+from ..benchmarking.runner import PlannedRun
 from ..plotting.data import feature_names, in_the_plane, sample_rows
 from ..plotting.graph import graph_layout, undirected
 from ..plotting.palette import PALETTE, UNASSIGNED, membership_shares
 
 Summary = dict[str, Any]
 
-#: Samples that every sample is compared with, to find those the models dispute.
+#: The number of samples that each sample is compared with, to find those that the models dispute.
 _N_PARTNERS = 200
-#: Disputed samples that are listed.
+#: The number of disputed samples that are listed.
 _N_DISPUTED = 20
-#: Links of a graph that are drawn.
+#: The largest number of links that are drawn.
 _N_LINKS = 5000
-#: Names of features that are kept.
+#: The largest number of features whose names are kept.
 _N_NAMES = 200
 
 
-def summarize(
-    finished: Sequence[tuple[Run, dict[str, Any]]],
+def summarize_comparison(
+    finished: Sequence[tuple[PlannedRun, Record]],
     X: Any,
     y: Any = None,
     *,
@@ -50,25 +51,25 @@ def summarize(
     max_points: int = 2000,
     command: str = "",
 ) -> Summary:
-    """What a report shows, ready for JSON.
+    """Summarise the runs of a comparison: what the report shows, ready for JSON.
 
     Parameters
     ----------
-    finished : list of (Run, record)
-        Planned and carried out by a benchmark, in the order to show them. A run whose ``memberships`` file exists is
-        shown with its memberships.
+    finished : list of (PlannedRun, record)
+        The runs that a benchmark planned and carried out, in the order in which they are shown. A run whose
+        ``memberships`` file exists is shown with its memberships.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data of the runs.
     y : array-like of shape (n_samples,), default=None
-        Classes: of any type, they are shown as text.
+        The classes, of any type; they are shown as text.
     name : str, default='X'
-        What the data are called.
+        The name of the data.
     columns : list of str, default=None
         Names of the features; None takes those of a data frame.
     max_points : int, default=2000
-        Show at most so many samples, always the same ones.
+        The report shows at most this many samples, always the same ones.
     command : str, default=''
-        What reproduces the report.
+        The command or script that makes the report.
 
     Returns
     -------
@@ -86,20 +87,21 @@ def summarize(
     Memberships are kept as bytes in base64, row by row, where 255 stands for the ``largest`` of the row: so those of
     possibilistic models, which may all be tiny, keep their proportions.
 
-    Clusters have no names that models share. For the colours each model's clusters are matched with the classes (up to
-    20), or else with the clusters of the first model: one to one, with the largest sum of common memberships.
+    Clusters of different models have no common names. For the colours, each model's clusters are matched one to one
+    with the classes (up to 20), or else with the clusters of the first model, so that the sum of common memberships is
+    largest.
 
     ``agreement`` has the adjusted Rand index of the labels of each two models, and of the classes, for the samples
     shown.
 
     ``disputes`` needs no matching. Two samples are alike in a model to the degree E(i, j) = 1 - |p_i - p_j|_1 / 2, with
-    the memberships divided by their sum; a sample of no cluster is in one of its own kind. The models dispute sample i
-    by
+    the memberships divided by their sum; samples without a cluster count as one more cluster. The dispute of the models
+    about sample i is
 
         d_i = mean over pairs of models a < b and samples j of |E_a(i, j) - E_b(i, j)|,
 
-    for up to 200 random j: 0 where all models see it in the same company, 1 where nothing of it is common. The mean
-    of d_i is 1 minus the mean fuzzy Rand index of the models [1]_.
+    for up to 200 random j. It is 0 if all models put the sample together with the same samples, and 1 if they agree on
+    none. The mean of d_i is 1 minus the mean fuzzy Rand index of the models [1]_.
 
     References
     ----------
@@ -111,11 +113,11 @@ def summarize(
     >>> from sklearn.datasets import load_iris
     >>> from soft_clustering import FCM
     >>> from soft_clustering.benchmarking import ClusteringBenchmark
-    >>> from soft_clustering.report import summarize
+    >>> from soft_clustering.report import summarize_comparison
     >>> X, y = load_iris(return_X_y=True)
     >>> benchmark = ClusteringBenchmark([FCM()], {"iris": (X, y)}, verbose=0)
     >>> runs = list(benchmark.plan())
-    >>> summary = summarize([*zip(runs, benchmark.carry_out(runs))], X, y, name="iris")
+    >>> summary = summarize_comparison([*zip(runs, benchmark.carry_out(runs))], X, y, name="iris")
     >>> [(model["name"], model["status"], round(model["ari"], 2)) for model in summary["models"]]
     [('FCM', 'ok', 0.73)]
     """
@@ -127,7 +129,7 @@ def summarize(
     class_names, codes = _classes(X, y)
     saved = [_memberships(run, n) for run, _ in finished]
     shown = [None if U is None else np.asarray(U[rows], dtype=np.float64) for U in saved]
-    # a degenerate partition would be in dispute with every other, about every sample
+    # a degenerate partition would dispute every sample with every other model
     settled = {number: U for number, U in enumerate(shown) if U is not None and finished[number][1]["status"] == "ok"}
     if codes is not None and len(class_names) <= len(PALETTE):
         reference = np.eye(len(class_names))[codes[rows]]
@@ -170,7 +172,7 @@ def summarize(
 
 
 def _plane(X: Any, rows: NDArray[np.intp], columns: Sequence[str] | None, graph: bool) -> tuple[Array, list[str], int]:
-    """Two coordinates of the samples shown, the names of the axes, and the number of features."""
+    """Return two coordinates of the samples shown, the names of the axes, and the number of features."""
     part = _safe_indexing(X, rows)
     if graph:
         points, axes = graph_layout(_safe_indexing(part, rows, axis=1)), ["springs along the links"]
@@ -182,14 +184,14 @@ def _plane(X: Any, rows: NDArray[np.intp], columns: Sequence[str] | None, graph:
     if columns is not None and n_features <= 2:
         axes = [str(column) for column in columns]
     if points.shape[1] == 1:
-        # a line of points would hide most of them
+        # on a line, points would hide each other
         spread = np.random.RandomState(0).uniform(size=len(points))
         points, axes = np.column_stack([points, spread]), [*axes, "spread at random, to be seen"]
     return points, axes, n_features
 
 
 def _links(X: Any, rows: NDArray[np.intp]) -> dict[str, Any]:
-    """Links between the nodes shown, as pairs of their places, and how many the graph has."""
+    """Return the links between the nodes shown, as pairs of positions, and how many links the graph has."""
     A = undirected(X)
     shown = sparse.triu(A[rows][:, rows], 1, format="coo")
     pairs = np.stack([shown.row, shown.col], axis=1)
@@ -199,7 +201,7 @@ def _links(X: Any, rows: NDArray[np.intp]) -> dict[str, Any]:
 
 
 def _classes(X: Any, y: Any) -> tuple[list[str], NDArray[np.intp] | None]:
-    """The names of the classes, and the number of each sample's class; none and None without classes."""
+    """Return the names of the classes and the number of each sample's class; an empty list and None without y."""
     if y is None:
         return [], None
     y = column_or_1d(y)
@@ -208,8 +210,8 @@ def _classes(X: Any, y: Any) -> tuple[list[str], NDArray[np.intp] | None]:
     return [str(name) for name in names], codes
 
 
-def _titles(finished: Sequence[tuple[Run, dict[str, Any]]]) -> list[str]:
-    """Names of the models, with K and the repeat where a model ran more than once."""
+def _titles(finished: Sequence[tuple[PlannedRun, Record]]) -> list[str]:
+    """Return the names of the models, with K and the repeat if a model ran more than once."""
     counts = Counter(record["model"] for _, record in finished)
     return [
         record["model"]
@@ -220,16 +222,16 @@ def _titles(finished: Sequence[tuple[Run, dict[str, Any]]]) -> list[str]:
     ]
 
 
-def _memberships(run: Run, n: int) -> Any:
-    """The saved memberships of a run, None where there are none."""
+def _memberships(run: PlannedRun, n: int) -> NDArray[np.float32] | None:
+    """Return the saved memberships of a run; None if there is no file, or it is not of n rows."""
     if run.memberships is None or not os.path.exists(run.memberships):
         return None
-    U = np.load(run.memberships, mmap_mode="r")
+    U: NDArray[np.float32] = np.load(run.memberships, mmap_mode="r")
     return U if U.ndim == 2 and len(U) == n and U.shape[1] else None
 
 
-def _sizes(U: Any) -> list[int] | None:
-    """How many samples are in each cluster, by their largest membership."""
+def _sizes(U: NDArray[np.float32] | None) -> list[int] | None:
+    """Count the samples in each cluster, by their largest membership."""
     if U is None:
         return None
     labels = labels_from_memberships(np.asarray(U))
@@ -237,11 +239,11 @@ def _sizes(U: Any) -> list[int] | None:
 
 
 def _model(
-    title: str, run: Run, record: dict[str, Any], U: Array | None, sizes: list[int] | None, reference: Array
+    title: str, run: PlannedRun, record: Record, U: Array | None, sizes: list[int] | None, reference: Array
 ) -> dict[str, Any]:
     kind = type(run.estimator)
     return {
-        **json.loads(to_line({key: value for key, value in record.items() if key not in ("key", "model")})),
+        **jsonable({name: value for name, value in record.items() if name not in ("key", "model")}),
         "name": title,
         "class": f"{kind.__module__}.{kind.__qualname__}",
         "parameters": _parameters(run.estimator),
@@ -251,11 +253,11 @@ def _model(
     }
 
 
-def _parameters(estimator: Any) -> list[dict[str, Any]]:
-    """Name, value and whether it was changed from the default."""
+def _parameters(estimator: Estimator) -> list[dict[str, Any]]:
+    """Return the name and value of each parameter, and whether the value differs from the default."""
     defaults = {name: entry.default for name, entry in inspect.signature(type(estimator)).parameters.items()}
     return [
-        {"name": name, "value": " ".join(repr(value).split()), "changed": repr(value) != repr(defaults.get(name))}
+        {"name": name, "value": one_line(repr(value)), "changed": repr(value) != repr(defaults.get(name))}
         for name, value in estimator.get_params(deep=False).items()
     ]
 
@@ -274,7 +276,7 @@ def _levels(U: Array) -> dict[str, Any]:
 
 
 def _matched(reference: Array, shares: Array) -> NDArray[np.intp]:
-    """The number of a colour for each cluster: that of its counterpart, or the next free one."""
+    """Return the number of each cluster's colour: that of its match, or the next free one."""
     known, found = linear_sum_assignment(reference.T @ shares, maximize=True)
     numbers = np.full(shares.shape[1], -1)
     numbers[found] = known
@@ -284,8 +286,8 @@ def _matched(reference: Array, shares: Array) -> NDArray[np.intp]:
 
 
 def _agreement(settled: dict[int, Array], codes: NDArray[np.intp] | None) -> dict[str, Any]:
-    """Adjusted Rand indices; a model is given by its number, the classes by None."""
-    labels: dict[int | None, Any] = {} if codes is None else {None: codes}
+    """Return the adjusted Rand indices; a model is given by its number, the classes by None."""
+    labels: dict[int | None, NDArray[np.intp]] = {} if codes is None else {None: codes}
     labels |= {number: labels_from_memberships(U) for number, U in settled.items()}
     values = np.eye(len(labels))
     each = list(labels.values())
@@ -296,7 +298,7 @@ def _agreement(settled: dict[int, Array], codes: NDArray[np.intp] | None) -> dic
 
 
 def _disputes(settled: dict[int, Array], n: int) -> dict[str, Any] | None:
-    """How much the models dispute each sample, and the positions of the samples they dispute most."""
+    """Return how much the models dispute each sample, and the positions of the samples they dispute most."""
     if len(settled) < 2:
         return None
     partners = np.random.RandomState(0).permutation(n)[:_N_PARTNERS]
@@ -312,8 +314,8 @@ def _disputes(settled: dict[int, Array], n: int) -> dict[str, Any] | None:
     }
 
 
-def _mean_difference(values: NDArray[Any]) -> NDArray[Any]:
-    """Mean of |v_a - v_b| over pairs of the first axis.
+def _mean_difference(values: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Return the mean of |v_a - v_b| over pairs of the first axis.
 
     In ascending order the k-th of M values is the larger one in k pairs and the smaller one in M - 1 - k.
 
@@ -324,5 +326,5 @@ def _mean_difference(values: NDArray[Any]) -> NDArray[Any]:
     """
     M = len(values)
     weights = 2 * np.arange(M) - (M - 1)
-    difference: NDArray[Any] = np.tensordot(weights, np.sort(values, axis=0), axes=1) / (M * (M - 1) / 2)
+    difference: NDArray[np.floating[Any]] = np.tensordot(weights, np.sort(values, axis=0), axes=1) / (M * (M - 1) / 2)
     return difference

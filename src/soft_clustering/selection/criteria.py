@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
+from .._estimators import Estimator
 from .._types import Array
 from ..base import labels_from_memberships
 from ..graphs.network import soft_modularity
@@ -15,19 +18,19 @@ from ..metrics import METRICS, partition_entropy
 
 
 class Criterion(NamedTuple):
-    """How a criterion is called, and whether its largest or its smallest value is chosen."""
+    """The title of a criterion, and whether its largest or its smallest value is chosen."""
 
     title: str
     sense: Literal["max", "min"]
 
 
-# Crispness is no quality of a clustering, but these are the published rules to choose K by it.
+# Crispness does not measure the quality of a clustering, but these are the published rules to choose K by it.
 _CRISPNESS: dict[str, Literal["max", "min"]] = {
     "partition_coefficient": "max",
     "modified_partition_coefficient": "max",
     "partition_entropy": "min",
 }
-# Parts of the other indices, and an index for partitions of the same K.
+# These choose no K: two are parts of other indices, the third compares partitions of the same K.
 _NO_CHOICE = ("fuzzy_compactness", "separation", "partition_index")
 
 CRITERIA: dict[str, Criterion] = {
@@ -43,8 +46,8 @@ CRITERIA: dict[str, Criterion] = {
     "stability": Criterion("Stability", "max"),
 }
 
-# What is computed unless other criteria are asked for, by the modality. For features these are the indices that found
-# planted numbers of clusters most often, and one of crispness; silhouettes found no more and take O(n^2) time.
+# The criteria that are computed by default, by modality. For features these are the indices that found planted numbers
+# of clusters most often, and one of crispness; silhouettes found no more of them and take O(n^2) time.
 _DEFAULTS = {
     "features": (
         "gaussian_bic",
@@ -58,9 +61,9 @@ _DEFAULTS = {
 }
 _OTHERS = ("modified_partition_coefficient", "partition_entropy")
 
-# Whose choice is recommended: the first of these that makes one. Prediction of held-out data and the BIC of Gaussian
-# clusters come first, then the others by how often they find planted numbers of clusters (benchmarks/choose_k.py), and
-# crispness, which is no quality, last.
+# The recommended K is the choice of the first of these criteria that makes one. Prediction of held-out data and the BIC
+# of Gaussian clusters come first, then the others by how often they find planted numbers of clusters
+# (benchmarks/choose_k.py), and crispness, which does not measure quality, last.
 PREFERENCE = (
     "held_out",
     "gaussian_bic",
@@ -87,13 +90,38 @@ PREFERENCE = (
 SAME = {"held_out": 0.01}
 
 
+def choice_of(name: str, k_values: NDArray[np.intp], values: Array) -> int | None:
+    """Return the K that a criterion chooses by its values; None if no value is finite or all of them are equal.
+
+    Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable. Gains on
+    held-out data count as equal if they differ by less than 1 % of the largest.
+
+    Examples
+    --------
+    >>> choice_of("silhouette", np.array([2, 3, 4]), np.array([0.4, 0.6, np.nan]))
+    3
+    """
+    finite = values[np.isfinite(values)]
+    if finite.size == 0 or all_equal(values):
+        return None
+    best = finite.max() if CRITERIA[name].sense == "max" else finite.min()
+    equal = np.isfinite(values) & (np.abs(values - best) <= SAME.get(name, 0.0) * abs(best))
+    return int(k_values[equal][-1 if name == "stability" else 0])
+
+
+def all_equal(values: Array) -> bool:
+    """Whether several finite values are equal up to rounding, so that they favour no K."""
+    finite = values[np.isfinite(values)]
+    return finite.size > 1 and bool(np.ptp(finite) <= 1e-12 * np.abs(finite).max())
+
+
 def default_criteria(modality: str, has_bic: bool) -> list[str]:
-    """The names of the criteria for an estimator of this modality, with a method ``bic`` or without."""
+    """Return the names of the default criteria for an estimator of this modality, with a method ``bic`` or without."""
     return [*_DEFAULTS.get(modality, _OTHERS), *(("bic", "icl") if has_bic else ())]
 
 
-def memberships_of(model: Any, X: Any, n_clusters: int) -> Array:
-    """Memberships of the rows that the model was fitted to; one-hot where it only has labels.
+def memberships_of(model: Estimator, X: Any, n_clusters: int) -> Array:
+    """Return the memberships of the rows that the model was fitted to; one-hot if it only has labels.
 
     Examples
     --------
@@ -111,19 +139,25 @@ def memberships_of(model: Any, X: Any, n_clusters: int) -> Array:
             f"estimator must have memberships_, predict_proba or labels_ after fit. {type(model).__name__} has none."
         )
     labels = np.asarray(model.labels_)
-    return (labels[:, None] == np.arange(max(n_clusters, labels.max() + 1))).astype(np.float64)
+    memberships: Array = (labels[:, None] == np.arange(max(n_clusters, labels.max() + 1))).astype(np.float64)
+    return memberships
 
 
-def _centers_of(model: Any) -> Any:
-    """Prototypes, by this library's name or by scikit-learn's; None where there are none."""
+def _centers_of(model: Estimator) -> Any:
+    """Return the prototypes, by the name of this library or of scikit-learn; None if there are none."""
     names = ("centers_", "cluster_centers_", "means_")
     return next((getattr(model, name) for name in names if hasattr(model, name)), None)
 
 
 def scores_of(
-    model: Any, X: Any, n_clusters: int, criteria: Iterable[str], features: bool, graph: Any = None
+    model: Estimator,
+    X: Any,
+    n_clusters: int,
+    criteria: Iterable[str],
+    features: bool,
+    graph: sparse.csr_array | None = None,
 ) -> dict[str, float]:
-    """The criteria that one fit decides, nan where one does not apply.
+    """Return the criteria that need only this fit, nan where one does not apply.
 
     Parameters
     ----------
@@ -132,9 +166,9 @@ def scores_of(
     n_clusters : int
     criteria : iterable of str
     features : bool
-        Whether X holds features, which most indices need.
+        Whether X is a table of features, which most indices need.
     graph : CSR matrix, default=None
-        The links, where X is a graph.
+        The links, if X is a graph.
     """
     U = memberships_of(model, X, n_clusters)
     data = {

@@ -1,4 +1,4 @@
-"""BIC of the clusters as Gaussians: one score for every clusterer of features, whatever it optimises itself."""
+"""BIC of the clusters as Gaussians: the same score for every clusterer of features, whatever its own objective."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .._types import Array
 from ..engine.threads import single_threaded_blas
 from ..metrics._validation import check_features
 
-_WIDE = 128  # features, beyond which covariances with correlations would cost more than the fits
-_DEPENDENT = 1e-10  # reciprocal condition of the correlations; below it, log determinants are rounding errors
+_WIDE = 128  # with more features, full covariances would cost more than the fits
+_DEPENDENT = 1e-10  # smallest reciprocal condition of the correlations: below it, log determinants are rounding errors
 _STRONG = 10.0  # a difference of BIC that is very strong evidence (Kass and Raftery 1995)
-_FLAT = 1e-13  # a feature whose standard deviation is a smaller part of its mean is constant up to rounding
+_FLAT = 1e-13  # a feature is constant up to rounding if its standard deviation is a smaller share of its mean
 
 
 class Table(NamedTuple):
-    """Features in units of their mean standard deviation, dense ones centred, and what all partitions share."""
+    """Features divided by their mean standard deviation, centred if dense, and statistics of all rows."""
 
-    X: Any
+    X: Any  # (n, d) array or CSR matrix
     variances: Array  # (d,)
-    covariance: Array | None  # (d, d), None where correlations are left out
+    covariance: Array | None  # (d, d), None if correlations are left out
     log_unit: float
 
 
@@ -42,7 +42,7 @@ class Clusters(NamedTuple):
 
 
 def gaussian_bic(X: Any, labels: Mapping[int, NDArray[Any]]) -> tuple[dict[int, float], set[int]]:
-    """BIC of Gaussian clusters for partitions of the same rows into more and more clusters.
+    """Compute the BIC of Gaussian clusters for partitions of the same rows, one for each K.
 
     Parameters
     ----------
@@ -53,21 +53,21 @@ def gaussian_bic(X: Any, labels: Mapping[int, NDArray[Any]]) -> tuple[dict[int, 
     Returns
     -------
     bic : dict of int to float
-        Smaller is better; empty where X are no finite numbers, or all rows are equal.
+        Smaller is better; empty if X is not a table of finite numbers, or all rows are equal.
     merged : set of int
-        The K whose own partition is clearly worse than the one that is merged from the partitions of larger K: its BIC
-        is larger by more than 10.
+        The K whose own partition is clearly worse than the one merged from a partition of larger K: its BIC is larger
+        by more than 10.
 
     Notes
     -----
-    Each cluster becomes a component of a mixture: its share, its mean and its covariance, which is spherical, diagonal
-    or full, the same in all clusters or one in each; of these six the one of smallest -2 log L + p log n counts, as in
-    [1]_. Covariances are posterior modes under the prior of [2]_, so that small clusters have one. Sparse data and
-    those of more than 128 features have no full ones.
+    Each cluster becomes a component of a mixture, with its share, its mean and its covariance. The covariance is
+    spherical, diagonal or full, and common to all clusters or one for each; of these six structures the one of smallest
+    -2 log L + p log n counts, as in [1]_. Covariances are posterior modes under the prior of [2]_, so that they are
+    regular for small clusters, too. Full covariances are left out for sparse data and for more than 128 features.
 
-    An iterative method misses its best partition now and then. So the partition of K + 1 clusters whose two nearest
-    ones are joined (those that raise the scatter least, in units of the scatter within the clusters) takes the place of
-    the partition of K clusters where its BIC is smaller.
+    An iterative method sometimes misses its best partition. Therefore the two nearest clusters of the partition of
+    K + 1 clusters are joined (those that raise the scatter least, in units of the scatter within the clusters), and the
+    result replaces the partition of K clusters if its BIC is smaller.
 
     References
     ----------
@@ -134,7 +134,7 @@ def _table(X: Any) -> Table | None:
     return Table(X, variances, covariance, math.log(unit))
 
 
-def _clusters(table: Table, labels: Any) -> Clusters:
+def _clusters(table: Table, labels: NDArray[Any]) -> Clusters:
     codes: NDArray[np.intp] = np.unique(np.asarray(labels), return_inverse=True)[1].reshape(-1)
     sizes = np.bincount(codes).astype(np.float64)
     n, K = len(codes), len(sizes)
@@ -154,7 +154,7 @@ def _clusters(table: Table, labels: Any) -> Clusters:
 
 
 def _joined(table: Table, of: Clusters) -> Clusters:
-    """The partition without the gap between its two nearest clusters."""
+    """Join the two nearest clusters of a partition."""
     if table.covariance is not None and of.scatters is not None:
         within = _regularised(of.scatters.sum(axis=0), table.covariance, of.sizes.sum(), of)
         places = solve_triangular(cholesky(within, lower=True), of.means.T, lower=True).T
@@ -181,18 +181,22 @@ def _joined(table: Table, of: Clusters) -> Clusters:
     )
 
 
-def _regularised(scatter: Any, total: Any, sizes: Any, of: Clusters) -> Any:
-    """Posterior mode of (co)variances: the prior is worth d + 2 rows of the covariance of all rows, K^(2/d) smaller."""
+def _regularised(scatter: Array, total: Array, sizes: Array | float, of: Clusters) -> Array:
+    """Return the posterior mode of (co)variances.
+
+    The prior weighs as much as d + 2 rows whose covariance is that of all rows divided by K^(2/d).
+    """
     K, d = of.means.shape
-    return (scatter + K ** (-2 / d) * total) / (sizes + d + 2)
+    mode: Array = (scatter + K ** (-2 / d) * total) / (sizes + d + 2)
+    return mode
 
 
 def _bic(table: Table, of: Clusters) -> float:
-    """The smallest BIC of the structures of covariances."""
+    """Return the smallest BIC over the structures of the covariances."""
     K, d = of.means.shape
     n = len(of.labels)
     columns = of.sizes[:, None]
-    # -2 log L + p log n by structure; p counts parameters of the covariances
+    # for each structure: its variances, and p, the number of their parameters
     pooled, total = of.squares.sum(axis=0), table.variances
     sphere = np.full(d, total.mean())
     diagonal = [
@@ -202,7 +206,7 @@ def _bic(table: Table, of: Clusters) -> float:
         (_regularised(of.squares, total, columns, of), K * d),
     ]
     found = [_deviance(*_diagonal_terms(table.X, of, variances), of) + p * math.log(n) for variances, p in diagonal]
-    if of.scatters is not None:
+    if table.covariance is not None and of.scatters is not None:
         corners = d * (d + 1) // 2
         full = [
             (_regularised(of.scatters.sum(axis=0), table.covariance, n, of)[None], corners),
@@ -213,11 +217,11 @@ def _bic(table: Table, of: Clusters) -> float:
                 found.append(_deviance(*_full_terms(table.X, of, covariances), of) + p * math.log(n))
             except LinAlgError:
                 continue
-    return min(found) + (K * d + K - 1) * math.log(n) + 2 * n * d * table.log_unit
+    return float(min(found) + (K * d + K - 1) * math.log(n) + 2 * n * d * table.log_unit)
 
 
 def _diagonal_terms(X: Any, of: Clusters, variances: Array) -> tuple[Array, Array]:
-    """Squared distances (n, K) and log determinants (K,)."""
+    """Return the squared distances (n, K) and the log determinants (K,)."""
     inverse = 1 / variances
     squared = X.multiply(X).tocsr() if sparse.issparse(X) else X**2
     distances = squared @ inverse.T - 2 * (X @ (of.means * inverse).T) + (of.means**2 * inverse).sum(axis=1)
@@ -237,7 +241,7 @@ def _full_terms(X: Array, of: Clusters, covariances: Array) -> tuple[Array, Arra
 
 
 def _deviance(distances: Array, logs: Array, of: Clusters) -> float:
-    """-2 log L of the mixture."""
+    """Return -2 log L of the mixture."""
     n, d = len(of.labels), of.means.shape[1]
     terms = -0.5 * (distances + logs + d * math.log(2 * math.pi)) + np.log(of.sizes / n)
     return -2 * float(logsumexp(terms, axis=1).sum())

@@ -9,30 +9,31 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from .._estimators import Estimator
 from .._types import Array
 from ..documents.corpus import DocumentClusterer
 from ..graphs.network import row_sums
 from ..inputs.graphs import validate_graph
 
 N_SPLITS = 2
-_SHARE = 0.1  # of the links or words
-_BACKGROUND = 0.1  # of the prediction is chance, so that nothing is impossible
-_STEPS = 20  # of expectation and maximisation, to find the words of the clusters
+_SHARE = 0.1  # the share of the links or words that is held out
+_BACKGROUND = 0.1  # this share of the prediction is by chance, so that no probability is 0
+_STEPS = 20  # steps of expectation and maximisation that find the words of the clusters
 
 
 class Split(NamedTuple):
-    """Counts without the held-out ones, and those."""
+    """The counts without the held-out ones, and the held-out ones."""
 
-    train: Any  # CSR (n, n) links of a graph, or (n, V) words of documents
-    rows: NDArray[Any]
-    columns: NDArray[Any]
+    train: sparse.csr_array  # (n, n) links of a graph, or (n, V) words of documents
+    rows: NDArray[np.integer[Any]]
+    columns: NDArray[np.integer[Any]]
     counts: Array
 
 
-def counts_of(estimator: Any, X: Any, modality: str) -> Any:
-    """A graph or a corpus as a CSR matrix; None where X is neither.
+def counts_of(estimator: Estimator, X: Any, modality: str) -> sparse.csr_array | None:
+    """Return a graph or a corpus as a CSR matrix; None if X is neither.
 
-    What the estimator takes but this library does not read is no error here: the criterion does not apply.
+    An estimator of others may take data that this library cannot read. This is no error: the criterion does not apply.
     """
     reader = clone(estimator)
     try:
@@ -45,11 +46,11 @@ def counts_of(estimator: Any, X: Any, modality: str) -> Any:
         return None
 
 
-def split(counts: Any, modality: str, seed: int) -> Split:
+def split(counts: sparse.csr_array, modality: str, seed: int) -> Split:
     """Hold out each link, or each word of a document, with probability 0.1.
 
-    What is held out of a Poisson variable is independent of what stays, so that nothing is "missing" for the fit.
-    Weights and other entries that are no whole numbers are held out as a whole.
+    The held-out part of a Poisson variable is independent of the rest, so that the fit need not treat it as missing.
+    Weights and other entries that are not whole numbers are held out completely or not at all.
     """
     rng = np.random.RandomState(seed)
     entries = sparse.coo_array(sparse.triu(counts, 1)) if modality == "graph" else counts.tocoo()
@@ -67,20 +68,20 @@ def split(counts: Any, modality: str, seed: int) -> Split:
     return Split(train, rows[out], columns[out], held[out])
 
 
-def gain(memberships: Any, part: Split, modality: str) -> float:
-    """Mean log ratio, over what was held out, of its probability under the clusters to that by chance.
+def gain(memberships: Array, part: Split, modality: str) -> float:
+    """Return the mean log ratio of the probability of the held-out data under the clusters to that by chance.
 
     Parameters
     ----------
     memberships : array of shape (n, K)
-        Of a fit to ``part.train``.
+        The memberships of a fit to ``part.train``.
     part : Split
     modality : {'graph', 'documents'}
 
     Returns
     -------
     gain : float
-        0 for chance, larger is better; nan where nothing was held out.
+        0 for chance, larger is better; nan if nothing was held out.
 
     Notes
     -----
@@ -90,7 +91,7 @@ def gain(memberships: Any, part: Split, modality: str) -> float:
         graph:      2 m theta_i^T O theta_j,    O = (theta^T A theta) / (v v^T),    v = theta^T degrees,
         documents:  sum_k theta_dk p(w | k) / p(w),    p(w | k) most likely for theta and the words of the fit.
 
-    A tenth of the prediction is by chance, whatever the clusters say.
+    A tenth of every prediction is by chance, so that no probability is 0.
     """
     U = np.asarray(memberships, dtype=np.float64)
     sums = U.sum(axis=1, keepdims=True)
@@ -113,7 +114,7 @@ def _link_ratios(shares: Array, part: Split) -> Array:
 
 
 def _word_ratios(shares: Array, part: Split) -> Array:
-    """Nan for words that the fit has not seen."""
+    """Return the ratios of words; nan for words that the fit has not seen."""
     X = part.train.tocsr()
     lengths = np.diff(X.indptr)
     rows = np.repeat(np.arange(X.shape[0]), lengths)

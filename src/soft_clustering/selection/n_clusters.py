@@ -1,7 +1,7 @@
 """Choosing the number of clusters: fit over K, let every criterion choose, and recommend one choice.
 
 * validity indices of ``soft_clustering.metrics`` on the memberships of each fit;
-* BIC and ICL, where the estimator has a likelihood, and BIC of the clusters as Gaussians for all that take features;
+* BIC and ICL, if the estimator has a likelihood, and BIC of the clusters as Gaussians for all that take features;
 * for graphs and documents, how well the clusters predict held-out links and words;
 * stability: whether fits to bootstrap samples agree.
 """
@@ -15,6 +15,8 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import adjusted_rand_score
@@ -23,6 +25,7 @@ from sklearn.utils._param_validation import Interval, validate_parameter_constra
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
 
+from .._estimators import Estimator, is_estimator, set_seeds
 from ..base import labels_from_memberships
 from ..inputs.features import check_enough_samples, is_dask
 from .criteria import CRITERIA, default_criteria, memberships_of, scores_of
@@ -43,8 +46,8 @@ _PARAMETERS: dict[str, list[Any]] = {
 # Reading the arguments ------------------------------------------------------------------------------------------------
 
 
-def _check_estimator(estimator: Any, param_name: str) -> None:
-    if isinstance(estimator, type) or not (hasattr(estimator, "get_params") and hasattr(estimator, "fit")):
+def _check_estimator(estimator: Estimator, param_name: str) -> None:
+    if not is_estimator(estimator):
         raise TypeError(f"estimator must be an instance of a clusterer with get_params and fit. Got {estimator!r}.")
     names = sorted(estimator.get_params())
     if param_name not in names:
@@ -53,7 +56,7 @@ def _check_estimator(estimator: Any, param_name: str) -> None:
         )
 
 
-def _check_k_range(k_range: Any) -> list[int]:
+def _check_k_range(k_range: object) -> list[int]:
     if not isinstance(k_range, Iterable):
         raise TypeError(f"k_range must be an iterable of ints, such as range(2, 11). Got {k_range!r} instead.")
     values = list(k_range)
@@ -64,7 +67,7 @@ def _check_k_range(k_range: Any) -> list[int]:
     return [int(K) for K in values]
 
 
-def _check_criteria(criteria: Any, estimator: Any, modality: str) -> list[str]:
+def _check_criteria(criteria: object, estimator: Estimator, modality: str) -> list[str]:
     if isinstance(criteria, str):
         if criteria not in ("default", "all"):
             raise ValueError(f"criteria must be 'default', 'all' or a list of names. Got {criteria!r} instead.")
@@ -79,8 +82,8 @@ def _check_criteria(criteria: Any, estimator: Any, modality: str) -> list[str]:
     return names
 
 
-def _takes_pairs(estimator: Any) -> bool:
-    """Whether X is a matrix of distances or affinities; scikit-learn's tag for it is not set by all of its classes."""
+def _takes_pairs(estimator: Estimator) -> bool:
+    """Whether X is a matrix of distances or affinities; not all classes of scikit-learn set its tag for this."""
     return any(isinstance(value, str) and value.startswith("precomputed") for value in estimator.get_params().values())
 
 
@@ -88,24 +91,24 @@ def _takes_pairs(estimator: Any) -> bool:
 
 
 class Fit(NamedTuple):
-    """One fit to all of X; the model is None where it failed or is not to be kept."""
+    """One fit to all of X; the model is None if the fit failed or the model is not kept."""
 
-    model: Any
-    labels: Any
+    model: Estimator | None
+    labels: NDArray[np.intp]  # empty if the fit failed
     scores: dict[str, float]
     warnings: list[str]
     error: Exception | None
 
 
-def _prepare(estimator: Any, param_name: str, n_clusters: int, seed: int) -> Any:
-    """A clone with its number of clusters, and with the seed where its random state is None."""
-    model = clone(estimator).set_params(**{param_name: n_clusters})
-    states = [name for name in model.get_params() if name.rpartition("__")[2] == "random_state"]
-    return model.set_params(**{name: seed for name in states if model.get_params()[name] is None})
+def _prepare(estimator: Estimator, param_name: str, n_clusters: int, seed: int) -> Estimator:
+    """Return a clone with its number of clusters, and with the seed if its random state is None."""
+    model: Estimator = clone(estimator).set_params(**{param_name: n_clusters})
+    set_seeds(model, seed)
+    return model
 
 
-def _fit(model: Any, X: Any) -> list[str]:
-    """Fit, and return what was warned of."""
+def _fit(model: Estimator, X: Any) -> list[str]:
+    """Fit, and return the texts of the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         model.fit(X)
@@ -117,26 +120,32 @@ def _text_of(error: Exception) -> str:
 
 
 def _first_of(texts: list[str]) -> list[str]:
-    """One line for all that the bootstrap fits complained of."""
+    """Return one line for all warnings and errors of the bootstrap fits."""
     return [f"{len(texts)} warning(s) or error(s) of bootstrap fits, the first: {texts[0]}"] if texts else []
 
 
 def _fit_and_score(
-    model: Any, X: Any, n_clusters: int, criteria: list[str], features: bool, graph: Any, keep: bool
+    model: Estimator,
+    X: Any,
+    n_clusters: int,
+    criteria: list[str],
+    features: bool,
+    graph: sparse.csr_array | None,
+    keep: bool,
 ) -> Fit:
     try:
         complaints = _fit(model, X)
         scores = scores_of(model, X, n_clusters, criteria, features, graph)
         labels = labels_from_memberships(memberships_of(model, X, n_clusters))
     except Exception as error:
-        return Fit(None, None, {}, [], error)
+        return Fit(None, np.empty(0, dtype=np.intp), {}, [], error)
     return Fit(model if keep else None, labels, scores, complaints, None)
 
 
-def _held_out_gain(model: Any, part: Split, modality: str, n_clusters: int) -> float:
-    """The gain of a fit without the held-out data, nan where it failed.
+def _held_out_gain(model: Estimator, part: Split, modality: str, n_clusters: int) -> float:
+    """Return the gain of a fit without the held-out data; nan if the fit failed.
 
-    Its warnings are not told: they may be of nodes that only lost their links here.
+    Its warnings are dropped: they may concern nodes that lost their links only here.
     """
     try:
         _fit(model, part.train)
@@ -145,8 +154,8 @@ def _held_out_gain(model: Any, part: Split, modality: str, n_clusters: int) -> f
         return np.nan
 
 
-def _bootstrap_agreement(models: list[Any], X: Any, n_clusters: int, seeds: list[int]) -> tuple[float, list[str]]:
-    """The agreement of fits to two bootstrap samples, nan where one failed, and what they complained of."""
+def _bootstrap_agreement(models: list[Estimator], X: Any, n_clusters: int, seeds: list[int]) -> tuple[float, list[str]]:
+    """Return the agreement of fits to two bootstrap samples, nan if one failed, and their warnings or error."""
     n = _num_samples(X)
     rows, labels, complaints = [], [], []
     for model, seed in zip(models, seeds, strict=True):
@@ -162,11 +171,11 @@ def _bootstrap_agreement(models: list[Any], X: Any, n_clusters: int, seeds: list
     return float(adjusted_rand_score(labels[0][first], labels[1][second])), complaints
 
 
-# All of them ----------------------------------------------------------------------------------------------------------
+# All fits ----------------------------------------------------------------------------------------------------------
 
 
 def choose_n_clusters(
-    estimator: Any,
+    estimator: Estimator,
     X: Any,
     k_range: Iterable[int],
     *,
@@ -174,7 +183,7 @@ def choose_n_clusters(
     param_name: str = "n_clusters",
     n_bootstrap: int = 20,
     keep_estimators: bool = True,
-    random_state: Any = None,
+    random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> NClustersResult:
@@ -187,7 +196,7 @@ def choose_n_clusters(
         ``memberships_``, ``predict_proba`` or at least ``labels_``, which are taken as crisp memberships. Prototypes
         are ``centers_``, ``cluster_centers_`` or ``means_``.
     X : data of the estimator's modality, not a Dask collection
-        For indices that need features these are taken as they are: scale X before, not in a pipeline.
+        Indices that need features take X as it is: scale X before, not in a pipeline.
     k_range : iterable of int
         Numbers of clusters, increasing, from 1 to n_samples: ``range(2, 11)``.
     criteria : 'default', 'all' or list of str, default='default'
@@ -220,23 +229,23 @@ def choose_n_clusters(
     Warns
     -----
     FitFailedWarning
-        Where the fit of some K raised an error; its values are nan. Where all fail, the first error is raised.
+        If the fit of some K raised an error; its values are nan. If all fits fail, the first error is raised.
     UserWarning
-        Where fits warned; the texts are in the result. Where no K is recommended.
+        If fits warned (the texts are in the result), or no K is recommended.
 
     Notes
     -----
     The criteria differ in how often they are right, and none always is. ``recommended`` is the choice of ``held_out``
-    or ``gaussian_bic`` where one of them is computed; otherwise that of the criterion that finds planted numbers of
+    or ``gaussian_bic`` if one of them is computed; otherwise that of the criterion that finds planted numbers of
     clusters most often. docs/selection.md has the experiment.
 
-    Criteria that do not apply are nan and choose None: prototypes are missing, X are no features, rows of the
-    memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1. A criterion that has the same value
-    for every K chooses None, too.
+    A criterion that does not apply is nan and chooses None: prototypes are missing, X is not a table of features, rows
+    of the memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1. A criterion that has the same
+    value for every K chooses None, too.
 
-    ``gaussian_bic`` makes the labels of any fit a Gaussian mixture, of the covariance structure of smallest BIC [5]_,
-    [6]_. Where a fit misses its best partition, clusters merged from the fits of larger K take its place, so the range
-    should go beyond the K that is expected.
+    ``gaussian_bic`` turns the labels of any fit into a Gaussian mixture, with the covariance structure of smallest BIC
+    [5]_, [6]_. If a fit misses its best partition, clusters merged from the fits of larger K take its place, so the
+    range should go beyond the K that is expected.
 
     ``held_out`` leaves out each link of a graph, or each word of a document, with probability 0.1, fits the rest, and
     is the mean logarithm of the probability of what was left out under the clusters, over that by chance.
@@ -336,8 +345,8 @@ def choose_n_clusters(
     results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks())
     scores = {name: np.full(len(k_values), np.nan) for name in names}
     agreements = np.full((len(k_values), n_bootstrap), np.nan)
-    estimators: dict[int, Any] = {}
-    labels: dict[int, Any] = {}
+    estimators: dict[int, Estimator | None] = {}
+    labels: dict[int, NDArray[np.intp]] = {}
     errors: dict[int, Exception] = {}
     complaints: dict[int, list[str]] = {}
     for i, K in enumerate(k_values):

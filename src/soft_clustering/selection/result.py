@@ -1,4 +1,4 @@
-"""The criteria over K: a table, a picture, and the choice of each."""
+"""The result of choosing K: the values of the criteria as a table and a picture, and the choice of each."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from .._extras import require
 from .._types import Array
-from .criteria import CRITERIA, PREFERENCE, SAME
+from .criteria import CRITERIA, PREFERENCE, all_equal, choice_of
 
 if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
     from ..plotting import IndexCurvesDisplay
 
 _WHY = {
@@ -23,7 +26,7 @@ _WHY = {
 
 
 def _texts(values: Array) -> list[str]:
-    """The numbers with the same number of decimals, four digits for the largest."""
+    """Format the numbers with the same number of decimals, so that the largest has four digits."""
     finite = np.abs(values[np.isfinite(values)])
     largest = float(finite.max()) if finite.any() else 1.0
     if not 1e-3 <= largest < 1e7:
@@ -46,11 +49,11 @@ class NClustersResult:
     best : dict of str to int or None
         The choice of each criterion.
     recommended : int or None
-        The K to take: the choice of the criterion that is right most often, of those that make one.
+        The K to take: the choice of the criterion that is right most often, among those that choose one.
     reason : str
-        Why this one.
+        Why this K is recommended.
     agreements : ndarray of shape (n_k, n_bootstrap) or None
-        The agreement of each pair of fits to bootstrap samples; None where stability was not asked for.
+        The agreement of each pair of fits to bootstrap samples; None if stability was not asked for.
     stability_std : ndarray of shape (n_k,) or None
         The standard deviation of the agreements.
     estimators : dict of int to estimator
@@ -67,37 +70,23 @@ class NClustersResult:
     k_values: NDArray[np.intp]
     scores: dict[str, Array]
     agreements: Array | None
-    estimators: dict[int, Any]
+    estimators: dict[int, Any]  # fitted, of any class: users read the attributes of theirs
     errors: dict[int, str]
     warnings: dict[int, list[str]]
     merged: set[int] = field(default_factory=set)
 
     @property
     def best(self) -> dict[str, int | None]:
-        """The K that each criterion chooses; None where no value is finite, or all are equal.
+        """The K that each criterion chooses; None if no value is finite, or all are equal.
 
         Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable.
         Gains on held-out data are equal if they differ by less than 1 % of the largest.
         """
-        return {name: self._choice(name) for name in self.scores}
-
-    def _choice(self, name: str) -> int | None:
-        values = self.scores[name]
-        finite = values[np.isfinite(values)]
-        if finite.size == 0 or self._says_nothing(name):
-            return None
-        best = finite.max() if CRITERIA[name].sense == "max" else finite.min()
-        equal = np.isfinite(values) & (np.abs(values - best) <= SAME.get(name, 0.0) * abs(best))
-        return int(self.k_values[equal][-1 if name == "stability" else 0])
-
-    def _says_nothing(self, name: str) -> bool:
-        """Whether all values are equal, up to rounding, so that each K is as good as another."""
-        finite = self.scores[name][np.isfinite(self.scores[name])]
-        return finite.size > 1 and bool(np.ptp(finite) <= 1e-12 * np.abs(finite).max())
+        return {name: choice_of(name, self.k_values, values) for name, values in self.scores.items()}
 
     @property
     def recommended(self) -> int | None:
-        """The K to take, None where no criterion chooses one."""
+        """The K to take; None if no criterion chooses one."""
         name = self._deciding
         return None if name is None else self.best[name]
 
@@ -108,9 +97,9 @@ class NClustersResult:
 
     @property
     def reason(self) -> str:
-        """Why ``recommended`` is what it is: which criterion decides, and what is to be known about it."""
-        ties = [name for name in self.scores if self._says_nothing(name)]
-        silent = f"{' and '.join(ties)}: equal for every K, which says nothing." if ties else ""
+        """Why this K is recommended: which criterion decides, and what the user should know about its choice."""
+        ties = [name for name, values in self.scores.items() if all_equal(values)]
+        silent = f"{' and '.join(ties)}: equal for every K, so no K is preferred." if ties else ""
         name = self._deciding
         if name is None:
             return silent or "none of the criteria applies to this estimator and these data."
@@ -129,16 +118,17 @@ class NClustersResult:
         """The standard deviation of the agreements at each K."""
         if self.agreements is None:
             return None
-        return np.ma.masked_invalid(self.agreements).std(axis=1, ddof=1).filled(np.nan)
+        deviations: Array = np.ma.masked_invalid(self.agreements).std(axis=1, ddof=1).filled(np.nan)
+        return deviations
 
-    def to_frame(self) -> Any:
-        """The table as a data frame.
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the table as a data frame.
 
         Returns
         -------
         frame : pandas.DataFrame
             A row per K; a column per criterion, then ``stability_std`` where there is stability, ``n_warnings`` and
-            ``error`` (empty where the fit did not fail).
+            ``error`` (empty if the fit did not fail).
         """
         pandas = require("pandas", "to_frame needs pandas")
         columns: dict[str, Any] = dict(self.scores)
@@ -165,7 +155,7 @@ class NClustersResult:
         lines += [f"K={K} warned: {text}" for K, each in self.warnings.items() for text in each]
         return "\n".join(lines)
 
-    def plot(self, ax: Any = None) -> IndexCurvesDisplay:
+    def plot(self, ax: Axes | None = None) -> IndexCurvesDisplay:
         """Draw each criterion over K in a panel of its own, its choice marked.
 
         Parameters

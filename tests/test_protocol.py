@@ -24,14 +24,28 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.base import BaseSoftClusterer, InductiveSoftClusterer
-from soft_clustering.testing import ALL_CHECKS, SAMPLES, check_soft_clusterer, make_sample, quick
-from soft_clustering.testing.run import captured_output, fit_takes
+from soft_clustering.testing import (
+    ALL_CHECKS,
+    SAMPLES,
+    SETTING_CHECKS,
+    check_soft_clusterer,
+    make_sample,
+    quick,
+    shared_fits,
+)
+from soft_clustering.testing.harness import captured_output, fit_takes
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = {"deep": "torch"}  # the module that an extra of the registry brings
 OPTIONS = {"metis": "pymetis"}  # the module that the value of a parameter needs
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_fit_for_many_checks():
+    with shared_fits():
+        yield
 
 
 def build(row):
@@ -65,7 +79,9 @@ def test_conformance_at_other_numbers_of_clusters(row, n_clusters):
     estimator = build(row)
     if "n_clusters" not in estimator.get_params():
         pytest.skip("no parameter n_clusters")
-    check_soft_clusterer(estimator.set_params(n_clusters=n_clusters))
+    estimator.set_params(n_clusters=n_clusters)
+    for check in SETTING_CHECKS:
+        check(estimator)
 
 
 def options():
@@ -88,7 +104,7 @@ def test_conformance_of_every_option(row, setting):
     for value in setting.values():
         if value in OPTIONS:
             pytest.importorskip(OPTIONS[value], reason=f"{setting} needs {OPTIONS[value]}")
-    for check in ALL_CHECKS:
+    for check in SETTING_CHECKS:
         # A start with a draw per row cannot know that two rows are copies.
         if check.__name__ != "check_weight_integer":
             check(estimator)

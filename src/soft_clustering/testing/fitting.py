@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from ..base import BaseSoftClusterer
 from .data import Sample, make_sample
-from .run import (
+from .harness import (
     PREDICTING,
     argmax_labels,
     captured_output,
@@ -23,9 +23,11 @@ from .run import (
     fit_takes,
     fitted,
     has_parameter,
+    newly_fitted,
     no_convergence_warnings,
     ready,
     require,
+    require_same_parameters,
     require_valid,
     rule,
 )
@@ -181,7 +183,7 @@ def _require_same_predictions(a: Any, b: Any, sample: Sample, message: str) -> N
 @rule
 def check_same_seed(estimator: BaseSoftClusterer) -> None:
     """The same random_state gives bitwise the same result."""
-    _require_same_fit(fitted(estimator)[0], fitted(estimator)[0], "two fits with one seed")
+    _require_same_fit(fitted(estimator)[0], newly_fitted(estimator)[0], "two fits with one seed")
 
 
 @rule
@@ -200,8 +202,8 @@ def check_refit(estimator: BaseSoftClusterer) -> None:
 def check_pickle(estimator: BaseSoftClusterer) -> None:
     """Pickling keeps an estimator, unfitted or fitted."""
     model, sample = fitted(estimator)
-    unfitted = pickle.loads(pickle.dumps(ready(estimator)))
-    _require_same_predictions(fit(unfitted, sample.X), model, sample, "fitting a pickled copy")
+    unfitted = ready(estimator)
+    require_same_parameters(pickle.loads(pickle.dumps(unfitted)), unfitted, "a pickled copy")
     _require_same_predictions(pickle.loads(pickle.dumps(model)), model, sample, "a pickled fitted copy")
 
 
@@ -209,8 +211,8 @@ def check_pickle(estimator: BaseSoftClusterer) -> None:
 def check_deepcopy(estimator: BaseSoftClusterer) -> None:
     """A deep copy is the same estimator, unfitted or fitted."""
     model, sample = fitted(estimator)
-    unfitted = copy.deepcopy(ready(estimator))
-    _require_same_predictions(fit(unfitted, sample.X), model, sample, "fitting a deep copy")
+    unfitted = ready(estimator)
+    require_same_parameters(copy.deepcopy(unfitted), unfitted, "a deep copy")
     _require_same_predictions(copy.deepcopy(model), model, sample, "a fitted deep copy")
 
 
@@ -218,7 +220,7 @@ def check_deepcopy(estimator: BaseSoftClusterer) -> None:
 def check_global_random_state(estimator: BaseSoftClusterer) -> None:
     """With a seed given, the global generators are neither used nor seeded."""
     before = _global_states()
-    model, sample = fitted(estimator)
+    model, sample = newly_fitted(estimator)
     if hasattr(model, "predict_memberships"):
         model.predict_memberships(sample.new)
     changed = [name for name, state in _global_states().items() if before.get(name, state) != state]
@@ -236,7 +238,7 @@ def _global_states() -> dict[str, str | None]:
 def check_silent(estimator: BaseSoftClusterer) -> None:
     """Nothing is printed at verbose=0."""
     with captured_output() as output:
-        model, sample = fitted(estimator)
+        model, sample = newly_fitted(estimator)
         if hasattr(model, "predict_memberships"):
             model.predict_memberships(sample.new)
     require(not output.text, f"It printed {output.text[:200]!r}.")
@@ -249,7 +251,7 @@ def check_verbose(estimator: BaseSoftClusterer) -> None:
         return
     require(has_parameter(estimator, "verbose"), "It iterates, but has no parameter verbose.")
     with captured_output() as output:
-        fitted(estimator, verbose=1)
+        newly_fitted(estimator, verbose=1)
     require(output.text.strip(), "It printed nothing.")
 
 
@@ -304,15 +306,12 @@ def check_objective(estimator: BaseSoftClusterer) -> None:
         return
     sense = getattr(model, "_objective_sense", None)
     require(sense in ("min", "max"), f"_objective_sense is {sense!r}, not 'min' or 'max'.")
-    for data in (sample.X, sample.hard):
-        model = fit(ready(estimator), data)
-        history = np.asarray(model.objective_history_, dtype=np.float64)
+    for one in (model, fit(ready(estimator), sample.hard)):
+        history = np.asarray(one.objective_history_, dtype=np.float64)
         require(history.ndim == 1 and len(history) > 0, f"objective_history_ has shape {history.shape}.")
         require(np.isfinite(history).all(), "objective_history_ has NaN or infinite entries.")
-        require(
-            model.objective_ == history[-1], f"objective_ is {model.objective_}, the history ends in {history[-1]}."
-        )
-        if not getattr(model, "_monotone", True):
+        require(one.objective_ == history[-1], f"objective_ is {one.objective_}, the history ends in {history[-1]}.")
+        if not getattr(one, "_monotone", True):
             continue
         worse = np.diff(history, prepend=history[0]) * (1 if sense == "min" else -1)
         allowed = 1e-9 * np.abs(history).max()
@@ -327,8 +326,8 @@ def check_n_iter(estimator: BaseSoftClusterer) -> None:
     """n_iter_ is at least 1 and at most max_iter (max_epochs)."""
     for limit in ("max_iter", "max_epochs"):
         if has_parameter(estimator, limit):
-            for most in (estimator.get_params()[limit], 3):
-                model, _ = fitted(estimator, **{limit: most})
+            few = newly_fitted(estimator, **{limit: 3})[0]
+            for model, most in ((fitted(estimator)[0], estimator.get_params()[limit]), (few, 3)):
                 require(hasattr(model, "n_iter_"), f"It has {limit}, but no n_iter_.")
                 require(isinstance(model.n_iter_, (int, np.integer)), f"n_iter_ is a {type(model.n_iter_).__name__}.")
                 require(1 <= model.n_iter_ <= most, f"n_iter_ is {model.n_iter_}, {limit} is {most}.")

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ..base import BaseSoftClusterer
 from .data import Sample, make_sample
-from .run import (
+from .harness import (
     fit,
     fit_takes,
     fitted,
@@ -60,7 +60,7 @@ def explicit_start(estimator: BaseSoftClusterer, sample: Sample) -> NDArray[np.f
         return None
     for start in sample.starts:
         try:
-            fit(ready(estimator, init=start), sample.X)
+            fitted(estimator, init=start)
         except (ValueError, TypeError):
             continue
         return start
@@ -75,7 +75,7 @@ def check_float32(estimator: BaseSoftClusterer) -> None:
         return
     start = explicit_start(estimator, sample)
     settings = {} if start is None else {"init": start}
-    double = fit(ready(estimator, **settings), sample.X)
+    double = fitted(estimator, **settings)[0]
     single = fit(ready(estimator, **settings), sample.single(sample.X))
     for name in ("memberships_", "centers_"):
         if hasattr(single, name):

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions, make_constraint
 
 from ..base import BaseSoftClusterer, InductiveSoftClusterer
-from .run import (
+from .harness import (
     PREDICTING,
     argmax_labels,
     fitted,

@@ -7,6 +7,8 @@ import pytest
 
 from soft_clustering import kernels
 
+pytest.register_assert_rewrite("helpers")
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -214,7 +214,7 @@ def test_real_data(row, name, shared_data):
     model = estimator.fit(StandardScaler().fit_transform(X))
     assert model.memberships_.shape == (len(X), model.n_clusters_)
     assert np.isfinite(model.memberships_).all()
-    if model._partition_constrained:
+    if model.partition_constrained:
         np.testing.assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-9)
 
 

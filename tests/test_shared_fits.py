@@ -128,7 +128,9 @@ class Forgets(FCM):
 
 
 @pytest.mark.parametrize(
-    "estimator", [Locked(2), Forgets(2), FCM(2, init=lambda X, K, rng: X[:K])], ids=["attribute", "deepcopy", "parameter"]
+    "estimator",
+    [Locked(2), Forgets(2), FCM(2, init=lambda X, K, rng: X[:K])],
+    ids=["attribute", "deepcopy", "parameter"],
 )
 def test_what_cannot_be_copied_or_pickled_is_fitted_anew(estimator):
     with shared_fits():

@@ -1,6 +1,6 @@
 """Hostile input over every registered estimator of documents.
 
-The rule is that of tests/test_edge_cases.py: a valid result, or a ValueError or TypeError that names what is wrong;
+The rule is that of ``helpers.hostile``: a valid result, or a ValueError or TypeError that names what is wrong;
 never NaN, an error from below, or a RuntimeWarning.
 """
 
@@ -10,12 +10,7 @@ import inspect
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
-from test_edge_cases import (
+from helpers.hostile import (
     WEIGHT_WORDS,
     X_WORDS,
     assert_clear,
@@ -26,6 +21,11 @@ from test_edge_cases import (
     unsorted,
     valid_or_clear_error,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 import soft_clustering
 from soft_clustering._registry import REGISTRY

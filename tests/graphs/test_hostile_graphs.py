@@ -71,7 +71,7 @@ def require_valid(model, memberships, n, dtype=np.float64):
     assert memberships.dtype == dtype
     assert np.isfinite(memberships).all()
     assert (memberships >= 0).all()
-    if model._partition_constrained:
+    if model.partition_constrained:
         np.testing.assert_allclose(memberships.sum(axis=1), 1, rtol=1e-5 if dtype == np.float32 else 1e-9)
 
 
@@ -233,13 +233,13 @@ def test_no_links_is_said(make):
     assert caught[0].filename == __file__
     assert model.converged_
     # Nothing tells the communities apart: equal shares, or none.
-    np.testing.assert_array_equal(model.memberships_, np.full((5, 3), 1 / 3 if model._partition_constrained else 0.0))
+    np.testing.assert_array_equal(model.memberships_, np.full((5, 3), 1 / 3 if model.partition_constrained else 0.0))
 
 
 def test_isolated_nodes(make):
     model = fit_valid(make(2), with_isolated(blocks(6, 6), 2), 14)
-    np.testing.assert_array_equal(model.memberships_[12:], np.full((2, 2), 0.5 if model._partition_constrained else 0))
-    np.testing.assert_array_equal(model.labels_[12:], 0 if model._partition_constrained else -1)
+    np.testing.assert_array_equal(model.memberships_[12:], np.full((2, 2), 0.5 if model.partition_constrained else 0))
+    np.testing.assert_array_equal(model.labels_[12:], 0 if model.partition_constrained else -1)
     assert model.memberships_[:12].max() > 0
 
 

@@ -108,7 +108,7 @@ def quality(estimator: Any, X: Any, y: Any, labels: Any) -> dict[str, float]:
         memberships,
         centers=getattr(estimator, "centers_", None) if features else None,
         m=2.0,  # one for all models: what they are compared by must not depend on their own fuzzifier
-        partition_constrained=getattr(estimator, "_partition_constrained", True),
+        partition_constrained=getattr(estimator, "partition_constrained", True),
     )
 
 

@@ -175,7 +175,6 @@ class MBMM(MixtureClusterer):
     (2, 3)
     """
 
-    _mirror_symmetric = False  # the model tells x from 1 - x
     _residual = staticmethod(_change)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "scaling": [StrOptions({"auto"}), None],

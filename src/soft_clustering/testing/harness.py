@@ -211,7 +211,7 @@ def require_valid(estimator: BaseSoftClusterer, memberships: Any, name: str) -> 
         require(
             (memberships <= 1 + 1e-6).all(), f"{name} has entries above 1, the largest is {np.max(memberships):.3g}."
         )
-    if estimator._partition_constrained:
+    if estimator.partition_constrained:
         tolerance = 1e-5 if memberships.dtype == np.float32 else EXACT
         require_close(
             memberships.sum(axis=1, dtype=np.float64), np.ones(len(memberships)), f"row sums of {name}", tolerance

@@ -26,8 +26,8 @@ def check_class_attributes(estimator: BaseSoftClusterer) -> None:
         require(getattr(estimator, name) in allowed, f"{name} is {getattr(estimator, name)!r}, not one of {allowed}.")
     sums = estimator.membership_kind in ("partition", "credal")
     require(
-        estimator._partition_constrained is sums,
-        f"_partition_constrained is {estimator._partition_constrained} for {estimator.membership_kind!r} memberships.",
+        estimator.partition_constrained is sums,
+        f"partition_constrained is {estimator.partition_constrained} for {estimator.membership_kind!r} memberships.",
     )
     if isinstance(estimator, InductiveSoftClusterer):
         require(estimator.train_rule in ("exact", "reinferred"), f"train_rule is {estimator.train_rule!r}.")

@@ -43,7 +43,7 @@ def check_method_availability(estimator: BaseSoftClusterer) -> None:
     there = _predicts(unfitted)
     require(inductive or not there, "It has predict_memberships, but does not derive from InductiveSoftClusterer.")
     for name in PREDICTING:
-        expected = there and (name != "predict_proba" or estimator._partition_constrained)
+        expected = there and (name != "predict_proba" or estimator.partition_constrained)
         for state, candidate in (("before", unfitted), ("after", model)):
             require(hasattr(candidate, name) == expected, f"hasattr({name}) is {not expected} {state} fit.")
         if expected:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg
 from sklearn.base import ClusterMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -320,7 +321,8 @@ class Right(InductiveSoftClusterer):
 
     def fit(self, X, y=None, *, sample_weight=None):
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        weight = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
         self._weighted_fit(X, weight)
         return self
 
@@ -954,6 +956,31 @@ class CentresNewData(Right):
     def predict_memberships(self, X):
         X -= 0.5
         return super().predict_memberships(X)
+
+
+@wrong("check_refused_input", "fit accepts a wrong X")
+class TakesAnything(Right):
+    def fit(self, X, y=None, *, sample_weight=None):
+        return super().fit(np.nan_to_num(X, posinf=1e6), y, sample_weight=sample_weight)
+
+
+@wrong("check_refused_input", "predict accepts a wrong X")
+class PredictsAnything(Right):
+    def _check(self, X):
+        return np.nan_to_num(X, posinf=1e6)
+
+
+@wrong("check_refused_input", "fit does not say that X is wrong: array must not contain infs or NaNs")
+class ErrorFromBelow(Right):
+    def fit(self, X, y=None, *, sample_weight=None):
+        scipy.linalg.svd(X)
+        return super().fit(X, y, sample_weight=sample_weight)
+
+
+@wrong("check_refused_input", "fit accepts a wrong sample_weight")
+class TakesAnyWeight(Right):
+    def fit(self, X, y=None, *, sample_weight=None):
+        return super().fit(X, y, sample_weight=None if sample_weight is None else np.abs(sample_weight))
 
 
 @wrong("check_float32", "memberships_ is float64 for float32")

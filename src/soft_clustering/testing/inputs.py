@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import joblib
@@ -12,6 +14,7 @@ from scipy import sparse
 from ..base import BaseSoftClusterer
 from .data import Sample, make_sample
 from .harness import (
+    PREDICTING,
     fit,
     fit_takes,
     fitted,
@@ -45,6 +48,34 @@ def check_input_kept(estimator: BaseSoftClusterer) -> None:
             getattr(model, name)(sample.new)
     changed = [name for name, value in arguments.items() if joblib.hash(_content(value)) != before[name]]
     require(not changed, f"{' and '.join(changed)} changed.")
+
+
+@rule
+def check_refused_input(estimator: BaseSoftClusterer) -> None:
+    """Wrong data and wrong weights are a ValueError or TypeError that names the argument.
+
+    One wrong entry shows that the estimator validates its arguments; what is refused beyond it is for the tests of the
+    validation.
+    """
+    model, sample = fitted(estimator)
+    _require_refusal("fit", "X", lambda: ready(estimator).fit(sample.refused))
+    for name in (*PREDICTING, "score"):
+        if hasattr(model, name):
+            for data in sample.refused_new:
+                _require_refusal(name, "X", partial(getattr(model, name), data))
+    if fit_takes(estimator, "sample_weight"):
+        weights = np.ones(len(sample.labels))
+        weights[1] = -1
+        _require_refusal("fit", "sample_weight", lambda: ready(estimator).fit(sample.X, sample_weight=weights))
+
+
+def _require_refusal(method: str, argument: str, call: Callable[[], Any]) -> None:
+    try:
+        call()
+    except (ValueError, TypeError) as error:
+        require(argument in str(error), f"{method} does not say that {argument} is wrong: {error}")
+    else:
+        raise AssertionError(f"{method} accepts a wrong {argument}.")
 
 
 def _content(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """The package as a whole: version, what an import costs, the state of the compiled kernels."""
 
+import ast
 import importlib.metadata
 import os
 import re
@@ -93,6 +94,39 @@ def test_oldest_versions_are_those_of_the_metadata():
     tested = {tuple(line.split("==")) for line in lines if not line.startswith("#")}
     assert tested <= allowed
     assert {name for name, _ in tested} >= {re.match(r"[\w-]+", line)[0] for line in required}
+
+
+def imported(path):
+    """The top-level names that a module imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module.partition(".")[0]
+
+
+def test_nothing_imports_tests_or_benchmarks():
+    """What modules share has a module of its own: a test can be changed, and a benchmark can go, without others."""
+    root = ROOT.parent
+    if not (root / "benchmarks").is_dir():
+        pytest.skip("an installed package has no benchmarks")
+    tests = {path.stem for path in (root / "tests").rglob("test_*.py")}
+    benchmarks = {"benchmarks", *(path.stem for path in (root / "benchmarks").glob("*.py"))}
+    found = {
+        (str(path.relative_to(root)), name)
+        for folder in ("src", "tests", "tools", "examples", "docs")
+        for path in (root / folder).rglob("*.py")
+        for name in imported(path)
+        if name in tests | benchmarks | {"tests"}
+    }
+    assert not found
+    found = {
+        (path.name, name)
+        for path in (root / "benchmarks").glob("*.py")
+        for name in imported(path)
+        if name in tests | {"tests", "helpers"}
+    }
+    assert not found
 
 
 # Compiled kernels -----------------------------------------------------------------------------------------------------

@@ -38,14 +38,21 @@ def explicit(name):
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def workers():
     from distributed import Client, LocalCluster
 
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
-        Client(made) as client,
+        Client(made, set_as_default=False) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def cluster(workers):
+    """A client of two workers, in use for this test only: the other tests compute in this process."""
+    with workers.as_current():
+        yield workers
 
 
 @pytest.mark.parametrize("name", ENGINE)

@@ -80,9 +80,9 @@ def test_cluster_equals_memory(cluster, name):
 @pytest.mark.parametrize("name", ENGINE)
 def test_weights(name):
     weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
-    weight[300:400] = 0  # a chunk without weight
+    weight[400:600] = 0  # a chunk without weight
     expected = explicit(name).fit(X, sample_weight=weight)
-    data = da.from_array(X, chunks=(100, 4))
+    data = da.from_array(X, chunks=(200, 4))
     for given in (weight, da.from_array(weight, chunks=150)):
         model = explicit(name).fit(data, sample_weight=given)
         np.testing.assert_allclose(model.memberships_.compute(), expected.memberships_, rtol=0, atol=1e-9)

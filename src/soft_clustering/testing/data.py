@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..base import BaseSoftClusterer
 
-DEFAULT_CLUSTERS = 3  # where the estimator has no number of clusters
+DEFAULT_CLUSTERS = 3  # if the estimator does not set the number of clusters
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def image_sample(n_clusters: int) -> Sample:
         return X, y.ravel()
 
     X, y = draw(12)
-    new, _ = draw(12)  # of the same size, as some methods ask
+    new, _ = draw(12)  # some methods need an image of the same size
     return Sample(
         X=X,
         labels=y,

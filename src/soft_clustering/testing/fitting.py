@@ -120,7 +120,7 @@ def check_parameters_kept(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_not_fitted(estimator: BaseSoftClusterer) -> None:
-    """Before fit nothing is fitted, and predicting methods and get_cover raise NotFittedError."""
+    """Before fit there are no fitted attributes, and predicting methods and get_cover raise NotFittedError."""
     model, sample = ready(estimator), make_sample(estimator)
     for name in FITTED:
         require(not hasattr(model, name), f"{name} exists before fit.")
@@ -164,7 +164,7 @@ def check_fit_predict(estimator: BaseSoftClusterer) -> None:
 
 
 def _require_same_fit(a: Any, b: Any, message: str) -> None:
-    """Bitwise the same fitted results."""
+    """Raise AssertionError unless two models have bitwise the same fitted results."""
     for name in ("memberships_", "labels_", "n_clusters_", "centers_", "objective_", "n_iter_"):
         require(hasattr(a, name) == hasattr(b, name), f"{message}: only one has {name}.")
         if hasattr(a, name):
@@ -200,7 +200,7 @@ def check_refit(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_pickle(estimator: BaseSoftClusterer) -> None:
-    """Pickling keeps an estimator, unfitted or fitted."""
+    """A pickled copy is the same estimator, unfitted or fitted."""
     model, sample = fitted(estimator)
     unfitted = ready(estimator)
     require_same_parameters(pickle.loads(pickle.dumps(unfitted)), unfitted, "a pickled copy")
@@ -296,7 +296,7 @@ def check_cover(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_objective(estimator: BaseSoftClusterer) -> None:
-    """objective_ is the last of objective_history_, which goes the way of _objective_sense where it is monotone."""
+    """objective_ is the last entry of objective_history_, which never gets worse unless the method says it may."""
     model, sample = fitted(estimator)
     require(
         hasattr(model, "objective_") == hasattr(model, "objective_history_"),
@@ -339,14 +339,14 @@ def check_convergence_warning(estimator: BaseSoftClusterer) -> None:
     limit = next((name for name in ("max_iter", "max_epochs") if has_parameter(estimator, name)), None)
     if limit is None or estimator.get_params().get("tol") is None:
         return
-    # Two passes: a single pass is asked for on purpose, and need not warn.
+    # Two passes, because a user who sets max_iter=1 wants a single pass and needs no warning.
     model = ready(estimator, **{limit: 2, "tol": 1e-300})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(make_sample(estimator).hard)
     require(hasattr(model, "converged_"), "It has no converged_.")
     if model.n_clusters_ == 1:
-        return  # found in one pass
+        return  # one pass finds a single cluster
     require(not model.converged_, f"converged_ is {model.converged_} after two passes with tol=1e-300.")
     warned = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     require(warned, f"It did not converge in {limit}=2 passes and did not warn.")

@@ -27,15 +27,15 @@ from .data import Sample, make_sample
 Check = Callable[[BaseSoftClusterer], None]
 
 PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba")
-EXACT = 1e-9  # two ways to the same number
-# Small networks that learn for a moment: the checks fit often, and a network need not be a good one to be right.
+EXACT = 1e-9  # rounding allowed between two computations of the same number
+# Small networks, trained for a few epochs: the checks fit often, and their rules hold for a poor network, too.
 QUICK: dict[str, Any] = {"hidden_layer_sizes": (16,), "pretrain_epochs": 5, "max_epochs": 5}
-# Where a few epochs are too few to tell clusters apart at all, or a schedule has a thousand levels.
+# CAFCM would pass through a thousand values of m, and CDCGS needs more than a few epochs to separate any clusters.
 QUICK_OF: dict[str, dict[str, Any]] = {
     "CAFCM": {"min_m": 1.01},
     "CDCGS": {"n_draws": 5, "learning_rate": 0.1, "n_init": 2, "max_epochs": 60},
 }
-# Where an epoch is a single step, as on graphs.
+# On graphs an epoch is a single step.
 QUICK_STEPS: dict[str, Any] = QUICK | {"max_epochs": 20, "learning_rate": 0.02}
 
 

@@ -79,14 +79,14 @@ def _require_refusal(method: str, argument: str, call: Callable[[], Any]) -> Non
 
 
 def _content(value: Any) -> Any:
-    """The data themselves: sparse matrices also remember what was asked of them."""
+    """The arrays of the data: a sparse matrix also caches what it was asked, such as has_sorted_indices."""
     if isinstance(value, (list, tuple)):
         return [_content(part) for part in value]
     return (value.data, value.indices, value.indptr) if sparse.issparse(value) else value
 
 
 def explicit_start(estimator: BaseSoftClusterer, sample: Sample) -> NDArray[np.float64] | None:
-    """The array that ``init`` takes on these data, None where it takes none."""
+    """The array that ``init`` takes on these data, None if it takes no array."""
     if not has_parameter(estimator, "init"):
         return None
     for start in sample.starts:
@@ -126,7 +126,7 @@ def check_float32(estimator: BaseSoftClusterer) -> None:
         U = single.predict_memberships(sample.single(sample.new))
         require(U.dtype == np.float32, f"predict_memberships is {U.dtype} for float32 data.")
     if isinstance(sample.X, np.ndarray):
-        whole = np.round(10 * sample.X).astype(np.int32)  # no row of zeros, which has no cosine
+        whole = np.round(10 * sample.X).astype(np.int32)  # 10 X: no row is rounded to zeros, which have no cosine
         model = fit(ready(estimator), whole)
         require(model.memberships_.dtype == np.float64, f"memberships_ is {model.memberships_.dtype} for integers.")
         expected = fit(ready(estimator), whole.astype(np.float64)).memberships_
@@ -192,7 +192,7 @@ def _weighted(estimator: BaseSoftClusterer, sample: Sample, weights: Any) -> Any
 
 @rule
 def check_weight_zero(estimator: BaseSoftClusterer) -> None:
-    """A sample of weight 0 is as good as removed."""
+    """A sample of weight 0 has no effect on the fit."""
     if not fit_takes(estimator, "sample_weight"):
         return
     sample = make_sample(estimator)
@@ -209,7 +209,7 @@ def check_weight_zero(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_weight_integer(estimator: BaseSoftClusterer) -> None:
-    """A sample of integer weight w is as good as w copies of it."""
+    """A sample of integer weight w has the effect of w copies of it."""
     if not fit_takes(estimator, "sample_weight"):
         return
     sample = make_sample(estimator)
@@ -222,7 +222,7 @@ def check_weight_integer(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_weight_uniform(estimator: BaseSoftClusterer) -> None:
-    """A uniform weight is as good as none, but where min_samples counts the samples or a prior is weighed with them."""
+    """A uniform weight has no effect, unless min_samples counts the samples or a prior is weighed against them."""
     counted = has_parameter(estimator, "min_samples") or has_parameter(estimator, "topic_word_prior")
     if not fit_takes(estimator, "sample_weight") or counted:
         return

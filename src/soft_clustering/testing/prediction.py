@@ -139,7 +139,7 @@ def check_prediction_keeps_model(estimator: BaseSoftClusterer) -> None:
 
 
 def _another(value: Any, constraints: list[Any]) -> Any:
-    """Another value for a parameter, valid if the constraints of its class are known; the same value if none is found."""
+    """Another value for a parameter, valid if the class states its constraints; the same one if there is no other."""
     if isinstance(value, (bool, np.bool_)):
         return not value
     if isinstance(value, Real):

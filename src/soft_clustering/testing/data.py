@@ -96,7 +96,7 @@ def feature_sample(n_clusters: int) -> Sample:
 def _with(X: NDArray[np.float64], entry: float) -> NDArray[np.float64]:
     """A copy with one other entry."""
     changed = X.copy()
-    changed[2, 1] = entry
+    changed[2, 0] = entry
     return changed
 
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from soft_clustering import kernels
 
@@ -28,6 +29,15 @@ def vectors(request):
     kernels.compiled.vector_bytes(request.param)
     yield
     kernels.compiled.vector_bytes(0)
+
+
+@pytest.fixture
+def three_threads(monkeypatch):
+    """Three threads for the kernels, even where there is one core."""
+    monkeypatch.setattr(kernels, "usable_cores", lambda: 3)
+    with threadpool_limits(3, user_api="openmp"):
+        assert kernels.compiled is None or kernels.most_threads() == 3
+        yield
 
 
 @pytest.fixture

@@ -25,12 +25,18 @@ from scipy.optimize import linear_sum_assignment
 
 import soft_clustering
 from soft_clustering._registry import REGISTRY
-from soft_clustering.testing import make_sample, quick
+from soft_clustering.testing import make_sample, quick, shared_fits
 from soft_clustering.testing.inputs import explicit_start
 
 FEATURE_ROWS = [row for row in REGISTRY if getattr(soft_clustering, row.name).modality == "features"]
 EXTRAS = {"deep": "torch"}
 K = 3
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_fit_to_learn_what_init_takes():
+    with shared_fits():
+        yield
 
 
 @pytest.fixture(params=[pytest.param(row, id=row.name) for row in FEATURE_ROWS])

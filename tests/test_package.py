@@ -212,16 +212,8 @@ show_versions()
     assert "kernels: not built, NumPy twins serve (slower)" in lines
 
 
-@pytest.mark.parametrize(
-    "model, data",
-    [
-        ("FCM(3, random_state=0)", "load_iris().data"),
-        ("GMM(3, random_state=0)", "load_iris().data"),
-        ("LDA(2, random_state=0)", "np.eye(6, 4)[:, [0, 1, 1, 0]]"),
-        ("BIGCLAM(2, random_state=0)", "1 - np.eye(6)"),
-    ],
-)
-def test_missing_kernels_are_told_once(model, data):
+def messages_without_kernels(model, data, **environment):
+    """The number of warnings of the constructor; the number and the text of those of two fits about kernels."""
     code = (
         BLOCK_KERNELS
         + f"""
@@ -239,11 +231,28 @@ told = [str(warning.message) for warning in record if "compiled kernels" in str(
 print(len(told), *told)
 """
     )
-    before, after = python(code).stdout.splitlines()
+    return python(code, **environment).stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "model, data",
+    [
+        ("FCM(3, random_state=0)", "load_iris().data"),
+        ("GMM(3, random_state=0)", "load_iris().data"),
+        ("LDA(2, random_state=0)", "np.eye(6, 4)[:, [0, 1, 1, 0]]"),
+        ("BIGCLAM(2, random_state=0)", "1 - np.eye(6)"),
+    ],
+)
+def test_missing_kernels_are_told_once(model, data):
+    before, after = messages_without_kernels(model, data)
     assert before == "0"
     assert after.startswith("1 the compiled kernels of soft-clustering are missing")
     assert "install a C compiler and reinstall" in after and "SOFT_CLUSTERING_NO_KERNEL_WARNING=1" in after
-    assert python(code, SOFT_CLUSTERING_NO_KERNEL_WARNING="1").stdout.splitlines() == ["0", "0"]
+
+
+def test_missing_kernels_are_not_told_if_the_user_says_so():
+    told = messages_without_kernels("FCM(3)", "load_iris().data", SOFT_CLUSTERING_NO_KERNEL_WARNING="1")
+    assert told == ["0", "0"]
 
 
 def test_kernels_replaced_on_purpose_are_not_told(monkeypatch, recwarn):

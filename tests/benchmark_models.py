@@ -127,7 +127,7 @@ class StartsAProcess(Halves):
 class Overlapping(Halves):
     """With unbounded memberships and no centres."""
 
-    _partition_constrained = False
+    partition_constrained = False
 
     def fit(self, X, y=None):
         super().fit(X)
@@ -146,7 +146,7 @@ class OfGraphs(Overlapping):
     """Takes anything that has a length."""
 
     modality = "graph"
-    _partition_constrained = True
+    partition_constrained = True
 
     def fit(self, X, y=None):
         self.labels_ = np.arange(len(X)) % 2

@@ -4,8 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from soft_clustering import kernels
+
+pytest.register_assert_rewrite("helpers")
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,6 +29,15 @@ def vectors(request):
     kernels.compiled.vector_bytes(request.param)
     yield
     kernels.compiled.vector_bytes(0)
+
+
+@pytest.fixture
+def three_threads(monkeypatch):
+    """Three threads for the kernels, even where there is one core."""
+    monkeypatch.setattr(kernels, "usable_cores", lambda: 3)
+    with threadpool_limits(3, user_api="openmp"):
+        assert kernels.compiled is None or kernels.most_threads() == 3
+        yield
 
 
 @pytest.fixture

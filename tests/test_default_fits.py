@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from offline_sets import offline_sets, sample
+from helpers.tables import offline_sets, some_rows
 
 import soft_clustering
 from soft_clustering._registry import REGISTRY
@@ -44,7 +44,7 @@ def fit_without_warning(row, X, K):
 
 @pytest.fixture(scope="module")
 def tables():
-    return {name: sample(X, y, ROWS) for name, (X, y) in offline_sets().items()}
+    return {name: some_rows(X, y, ROWS) for name, (X, y) in offline_sets().items()}
 
 
 @pytest.mark.parametrize("row", of_modality("features"), ids=lambda row: row.name)

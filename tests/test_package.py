@@ -1,5 +1,6 @@
 """The package as a whole: version, what an import costs, the state of the compiled kernels."""
 
+import ast
 import importlib.metadata
 import os
 import re
@@ -95,6 +96,39 @@ def test_oldest_versions_are_those_of_the_metadata():
     assert {name for name, _ in tested} >= {re.match(r"[\w-]+", line)[0] for line in required}
 
 
+def imported(path):
+    """The top-level names that a module imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield node.module.partition(".")[0]
+
+
+def test_nothing_imports_tests_or_benchmarks():
+    """What modules share has a module of its own: a test can be changed, and a benchmark can go, without others."""
+    root = ROOT.parent
+    if not (root / "benchmarks").is_dir():
+        pytest.skip("an installed package has no benchmarks")
+    tests = {path.stem for path in (root / "tests").rglob("test_*.py")}
+    benchmarks = {"benchmarks", *(path.stem for path in (root / "benchmarks").glob("*.py"))}
+    found = {
+        (str(path.relative_to(root)), name)
+        for folder in ("src", "tests", "tools", "examples", "docs")
+        for path in (root / folder).rglob("*.py")
+        for name in imported(path)
+        if name in tests | benchmarks | {"tests"}
+    }
+    assert not found
+    found = {
+        (path.name, name)
+        for path in (root / "benchmarks").glob("*.py")
+        for name in imported(path)
+        if name in tests | {"tests", "helpers"}
+    }
+    assert not found
+
+
 # Compiled kernels -----------------------------------------------------------------------------------------------------
 
 
@@ -178,16 +212,8 @@ show_versions()
     assert "kernels: not built, NumPy twins serve (slower)" in lines
 
 
-@pytest.mark.parametrize(
-    "model, data",
-    [
-        ("FCM(3, random_state=0)", "load_iris().data"),
-        ("GMM(3, random_state=0)", "load_iris().data"),
-        ("LDA(2, random_state=0)", "np.eye(6, 4)[:, [0, 1, 1, 0]]"),
-        ("BIGCLAM(2, random_state=0)", "1 - np.eye(6)"),
-    ],
-)
-def test_missing_kernels_are_told_once(model, data):
+def messages_without_kernels(model, data, **environment):
+    """The number of warnings of the constructor; the number and the text of those of two fits about kernels."""
     code = (
         BLOCK_KERNELS
         + f"""
@@ -205,11 +231,28 @@ told = [str(warning.message) for warning in record if "compiled kernels" in str(
 print(len(told), *told)
 """
     )
-    before, after = python(code).stdout.splitlines()
+    return python(code, **environment).stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "model, data",
+    [
+        ("FCM(3, random_state=0)", "load_iris().data"),
+        ("GMM(3, random_state=0)", "load_iris().data"),
+        ("LDA(2, random_state=0)", "np.eye(6, 4)[:, [0, 1, 1, 0]]"),
+        ("BIGCLAM(2, random_state=0)", "1 - np.eye(6)"),
+    ],
+)
+def test_missing_kernels_are_told_once(model, data):
+    before, after = messages_without_kernels(model, data)
     assert before == "0"
     assert after.startswith("1 the compiled kernels of soft-clustering are missing")
     assert "install a C compiler and reinstall" in after and "SOFT_CLUSTERING_NO_KERNEL_WARNING=1" in after
-    assert python(code, SOFT_CLUSTERING_NO_KERNEL_WARNING="1").stdout.splitlines() == ["0", "0"]
+
+
+def test_missing_kernels_are_not_told_if_the_user_says_so():
+    told = messages_without_kernels("FCM(3)", "load_iris().data", SOFT_CLUSTERING_NO_KERNEL_WARNING="1")
+    assert told == ["0", "0"]
 
 
 def test_kernels_replaced_on_purpose_are_not_told(monkeypatch, recwarn):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg
 from sklearn.base import ClusterMixin, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -24,14 +25,28 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.base import BaseSoftClusterer, InductiveSoftClusterer
-from soft_clustering.testing import ALL_CHECKS, SAMPLES, check_soft_clusterer, make_sample, quick
-from soft_clustering.testing.run import captured_output, fit_takes
+from soft_clustering.testing import (
+    ALL_CHECKS,
+    SAMPLES,
+    SETTING_CHECKS,
+    check_soft_clusterer,
+    make_sample,
+    quick,
+    shared_fits,
+)
+from soft_clustering.testing.harness import captured_output, fit_takes
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = {"deep": "torch"}  # the module that an extra of the registry brings
 OPTIONS = {"metis": "pymetis"}  # the module that the value of a parameter needs
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_fit_for_many_checks():
+    with shared_fits():
+        yield
 
 
 def build(row):
@@ -65,7 +80,9 @@ def test_conformance_at_other_numbers_of_clusters(row, n_clusters):
     estimator = build(row)
     if "n_clusters" not in estimator.get_params():
         pytest.skip("no parameter n_clusters")
-    check_soft_clusterer(estimator.set_params(n_clusters=n_clusters))
+    estimator.set_params(n_clusters=n_clusters)
+    for check in SETTING_CHECKS:
+        check(estimator)
 
 
 def options():
@@ -88,7 +105,7 @@ def test_conformance_of_every_option(row, setting):
     for value in setting.values():
         if value in OPTIONS:
             pytest.importorskip(OPTIONS[value], reason=f"{setting} needs {OPTIONS[value]}")
-    for check in ALL_CHECKS:
+    for check in SETTING_CHECKS:
         # A start with a draw per row cannot know that two rows are copies.
         if check.__name__ != "check_weight_integer":
             check(estimator)
@@ -198,7 +215,7 @@ def test_real_data(row, name, shared_data):
     model = estimator.fit(StandardScaler().fit_transform(X))
     assert model.memberships_.shape == (len(X), model.n_clusters_)
     assert np.isfinite(model.memberships_).all()
-    if model._partition_constrained:
+    if model.partition_constrained:
         np.testing.assert_allclose(model.memberships_.sum(axis=1), 1, rtol=1e-9)
 
 
@@ -304,7 +321,8 @@ class Right(InductiveSoftClusterer):
 
     def fit(self, X, y=None, *, sample_weight=None):
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C")
-        weight = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        weight = _check_sample_weight(weight, X, dtype=np.float64, ensure_non_negative=True)
         self._weighted_fit(X, weight)
         return self
 
@@ -938,6 +956,31 @@ class CentresNewData(Right):
     def predict_memberships(self, X):
         X -= 0.5
         return super().predict_memberships(X)
+
+
+@wrong("check_refused_input", "fit accepts a wrong X")
+class TakesAnything(Right):
+    def fit(self, X, y=None, *, sample_weight=None):
+        return super().fit(np.nan_to_num(X, posinf=1e6), y, sample_weight=sample_weight)
+
+
+@wrong("check_refused_input", "predict accepts a wrong X")
+class PredictsAnything(Right):
+    def _check(self, X):
+        return np.nan_to_num(X, posinf=1e6)
+
+
+@wrong("check_refused_input", "fit does not say that X is wrong: array must not contain infs or NaNs")
+class ErrorFromBelow(Right):
+    def fit(self, X, y=None, *, sample_weight=None):
+        scipy.linalg.svd(X)
+        return super().fit(X, y, sample_weight=sample_weight)
+
+
+@wrong("check_refused_input", "fit accepts a wrong sample_weight")
+class TakesAnyWeight(Right):
+    def fit(self, X, y=None, *, sample_weight=None):
+        return super().fit(X, y, sample_weight=None if sample_weight is None else np.abs(sample_weight))
 
 
 @wrong("check_float32", "memberships_ is float64 for float32")

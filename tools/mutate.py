@@ -359,7 +359,7 @@ class Tree:
                 "SOFT_CLUSTERING_DATA_SHARED", str(ROOT.parent / "shared" / "data")
             ),
         }
-        command = [self.python, "-m", "pytest", "-q", "-rfE", "--tb=no", "-o", "addopts=", "-m", "not wide"]
+        command = [self.python, "-m", "pytest", "-q", "-rfE", "--tb=no", "-o", "addopts="]
         command += ["--doctest-modules", "-p", "no:cacheprovider", "-p", "no:xdist", *arguments]
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(

@@ -80,7 +80,8 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
     * ``modality``: what ``fit`` takes;
     * ``membership_kind``: ``"partition"`` (rows sum to 1), ``"possibilistic"`` (each entry in [0, 1]),
-      ``"affiliation"`` (unbounded strength) or ``"credal"`` (pignistic probabilities, rows sum to 1);
+      ``"affiliation"`` (unbounded strength) or ``"credal"`` (pignistic probabilities, rows sum to 1).
+      ``partition_constrained`` tells whether the rows sum to 1;
     * ``finds_n_clusters``: whether ``n_clusters=None`` makes the method find the number of clusters. Where False, it is
       the number of classes in ``y``.
 
@@ -102,9 +103,11 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     finds_n_clusters: ClassVar[bool] = True
 
     @property
-    def _partition_constrained(self) -> bool:
-        """Whether the rows of ``memberships_`` sum to 1."""
+    def partition_constrained(self) -> bool:
+        """Whether the rows of ``memberships_`` sum to 1, as ``membership_kind`` says."""
         return self.membership_kind in ("partition", "credal")
+
+    _partition_constrained = partition_constrained  # its name in the listings of the paper
 
     def _as_fitted(self) -> Any:
         """The estimator with the parameters of its fit: a copy, where others were set since."""
@@ -194,7 +197,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
 
 def _rows_sum_to_one(estimator: BaseSoftClusterer) -> bool:
-    return estimator._partition_constrained
+    return estimator.partition_constrained
 
 
 class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseSoftClusterer):

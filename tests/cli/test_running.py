@@ -22,7 +22,7 @@ from soft_clustering.benchmarking.records import SCHEMA
 from soft_clustering.benchmarking.runner import FinishedRun, PlannedRun
 from soft_clustering.cli.compare import _print_json
 from soft_clustering.cli.data import Data
-from soft_clustering.cli.models import model_class
+from soft_clustering.cli.models import feature_models, model_class
 from soft_clustering.report.pipeline import Comparison
 
 X, Y = load_iris(return_X_y=True)
@@ -52,10 +52,18 @@ def wait_for_workers(folder):
 # compare --------------------------------------------------------------------------------------------------------------
 
 
+MODELS = ["FCM", "GMM", "PCM", "SCM"]
+
+
 @pytest.fixture(scope="module")
 def compared(shared_command):
-    """``compare`` without any arguments."""
-    return shared_command("compare")
+    """``compare`` without data of one's own."""
+    return shared_command("compare", "--models", *MODELS)
+
+
+def test_every_model_is_compared_unless_some_are_named():
+    assert set(feature_models(None)) == {row.name for row in REGISTRY if model_class(row.name).modality == "features"}
+    assert list(feature_models(MODELS)) == MODELS
 
 
 def test_compare_shows_every_model(compared):
@@ -64,9 +72,8 @@ def test_compare_shows_every_model(compared):
     assert title == "iris: 150 rows, 4 features, 3 classes; best ARI first"
     assert empty == ""
     assert header.split() == ["model", "K", "ARI", "NMI", "silhouette", "Xie-Beni", "seconds", "status"]
-    expected = {row.name for row in REGISTRY if model_class(row.name).modality == "features"}
-    shown = [row.split() for row in rows[: len(expected)]]
-    assert {row[0] for row in shown} == expected
+    shown = [row.split() for row in rows]
+    assert sorted(row[0] for row in shown) == MODELS
     found = [float(row[2]) for row in shown if row[2] != "-"]
     assert found == sorted(found, reverse=True)
     labels = FCM(3, random_state=0).fit(X).labels_
@@ -77,8 +84,7 @@ def test_compare_shows_every_model(compared):
 
 def test_rows_come_on_standard_error(compared):
     _, header, *rows, last = compared.stderr.splitlines()
-    n_models = sum(model_class(row.name).modality == "features" for row in REGISTRY)
-    assert len(rows) == n_models
+    assert len(rows) == len(MODELS)
     assert "\x1b" not in compared.stderr + compared.stdout
     assert (compared.stdout + compared.stderr).isascii()
     # the columns were made before the rows were known
@@ -86,7 +92,7 @@ def test_rows_come_on_standard_error(compared):
         end = header.index(column) + len(column)
         assert all(re.fullmatch(r"\S", row[end - 1]) and row[end] == " " for row in rows)
     path = re.fullmatch(r"all measurements are in (.+)", last)[1]
-    assert len(records_of(path)) == n_models
+    assert len(records_of(path)) == len(MODELS)
 
 
 def test_rows_come_one_by_one(command):

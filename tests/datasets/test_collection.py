@@ -16,9 +16,9 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from helpers.tables import offline_sets
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from offline_sets import offline_sets
 from sklearn import datasets as sklearn_datasets
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.utils import Bunch

@@ -1,6 +1,6 @@
 """Hostile input over every registered estimator of documents.
 
-The rule is that of tests/test_edge_cases.py: a valid result, or a ValueError or TypeError that names what is wrong;
+The rule is that of ``helpers.hostile``: a valid result, or a ValueError or TypeError that names what is wrong;
 never NaN, an error from below, or a RuntimeWarning.
 """
 
@@ -10,15 +10,9 @@ import inspect
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
-from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
-from test_edge_cases import (
+from helpers.hostile import (
     WEIGHT_WORDS,
     X_WORDS,
-    assert_clear,
     assert_valid_memberships,
     edit,
     explicit_zeros,
@@ -26,6 +20,11 @@ from test_edge_cases import (
     unsorted,
     valid_or_clear_error,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
 import soft_clustering
 from soft_clustering._registry import REGISTRY
@@ -82,48 +81,6 @@ def counts(n=30, seed=0):
 
 
 # Data -----------------------------------------------------------------------------------------------------------------
-
-REFUSED = {
-    "no documents": ([], X_WORDS),
-    "no documents, an array": (np.array([], dtype=object), X_WORDS),
-    "no rows": (np.empty((0, 4)), X_WORDS),
-    "no columns": (np.empty((4, 0)), X_WORDS),
-    "sparse, no rows": (sparse.csr_array((0, 4)), X_WORDS),
-    "one string": ("the team won the match", r"\[X\]"),
-    "bytes": (b"the team won the match", r"\[X\]"),
-    "none": (None, X_WORDS),
-    "a number": (3, X_WORDS),
-    "a dict": ({"text": TEXTS}, X_WORDS),
-    "texts and a number": ([*TEXTS, 3], r"\bX\b.* at 12\b"),
-    "texts and None": ([*TEXTS[:2], None, *TEXTS[2:]], r"\bX\b.* at 2\b"),
-    "texts and NaN": (np.array([*TEXTS, np.nan], dtype=object), r"\bX\b.* at 12\b"),
-    "texts and bytes": ([*TEXTS, b"match"], r"\bX\b.* at 12\b"),
-    "texts and tokens": ([*TEXTS, ["match"]], r"\bX\b.* at 12\b"),
-    "tokens and texts": ([["goal", "match"], "goal match"], r"\bX\b.* at 1\b"),
-    "tokens and numbers": ([["goal", "match"], ["goal", 3]], r"\bX\b.* at 1\b"),
-    "empty texts": (["", "  ", "\n"], r"\bX\b"),
-    "no letters": (["! ?", "...", "- -"], r"\bX\b"),
-    "empty tokens": ([["a"], []][1:] * 3, X_WORDS),
-    "negative": (edit(counts(), (3, 1), -1.0), r"Negative.*\bX\b"),
-    "negative, sparse": (sparse.csr_array(edit(counts(), (3, 1), -1e-300)), r"Negative.*\bX\b"),
-    "negative, integers": (edit(counts(), (3, 1), -2).astype(np.int64), r"Negative.*\bX\b"),
-    "nan": (edit(counts(), (3, 1), np.nan), r"\bX\b"),
-    "nan, sparse": (sparse.csr_array(edit(counts(), (3, 1), np.nan)), r"\bX\b"),
-    "inf": (edit(counts(), (3, 1), np.inf), r"\bX\b"),
-    "too large": (edit(counts(), (3, 1), 1e300), r"\bX\b.*below"),
-    "1-D": (np.arange(20.0), X_WORDS),
-    "3-D": (np.zeros((4, 3, 2)), X_WORDS),
-    "ragged": ([[1.0, 2.0], [3.0], [4.0, 5.0]], rf"{X_WORDS}|sequence"),
-    "a table of texts": (np.array([["a", "b"]] * 5), X_WORDS),
-    "complex": (counts() + 1j, X_WORDS),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_refused(make, case):
-    X, naming = REFUSED[case]
-    valid_or_clear_error(make(), X, expect="error", naming=naming)
-
 
 VALID = {
     "texts": TEXTS,
@@ -381,52 +338,10 @@ def test_weights_of_zero(make):
 
 # Prediction -----------------------------------------------------------------------------------------------------------
 
-METHODS = ("predict", "predict_memberships", "transform", "predict_proba", "score", "perplexity")
-BAD_NEW = {
-    "too few columns": (counts()[:, :-1], "features"),
-    "too many columns": (np.hstack([counts(), counts()]), "features"),
-    "texts": (TEXTS, "fitted on counts"),
-    "negative": (edit(counts(), (3, 1), -1.0), "Negative"),
-    "nan": (edit(counts(), (3, 1), np.nan), "X"),
-    "inf": (edit(counts(), (3, 1), np.inf), "X"),
-    "too large": (edit(counts(), (3, 1), 1e300), "X"),
-    "no rows": (np.empty((0, 12)), X_WORDS),
-    "1-D": (np.zeros(12), X_WORDS),
-    "one string": ("match", r"\[X\]"),
-}
-
-
-def raises_clearly(model, X, naming):
-    for name in METHODS:
-        if hasattr(model, name):
-            with pytest.raises((ValueError, TypeError)) as caught:
-                getattr(model, name)(X)
-            assert_clear(caught.value, naming)
-
 
 @pytest.fixture
 def fitted(make):
     return valid_or_clear_error(make(), counts(), expect="valid").model
-
-
-@pytest.mark.parametrize("case", BAD_NEW)
-def test_bad_new_counts(fitted, case):
-    raises_clearly(fitted, *BAD_NEW[case])
-
-
-@pytest.mark.parametrize(
-    "X, naming",
-    [
-        ([*TEXTS, 3], r"\bX\b.* at 12\b"),
-        ([], X_WORDS),
-        ("match", r"\[X\]"),
-        (np.ones((2, 3)), "features"),
-        ([["goal"], "match"], r"\bX\b.* at 1\b"),
-    ],
-    ids=["a number", "nothing", "one string", "other columns", "tokens and texts"],
-)
-def test_bad_new_texts(make, X, naming):
-    raises_clearly(valid_or_clear_error(make(), TEXTS, expect="valid").model, X, naming)
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

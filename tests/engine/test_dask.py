@@ -38,14 +38,21 @@ def explicit(name):
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def workers():
     from distributed import Client, LocalCluster
 
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
-        Client(made) as client,
+        Client(made, set_as_default=False) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def cluster(workers):
+    """A client of two workers, in use for this test only: the other tests compute in this process."""
+    with workers.as_current():
+        yield workers
 
 
 @pytest.mark.parametrize("name", ENGINE)
@@ -73,9 +80,9 @@ def test_cluster_equals_memory(cluster, name):
 @pytest.mark.parametrize("name", ENGINE)
 def test_weights(name):
     weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
-    weight[300:400] = 0  # a chunk without weight
+    weight[400:600] = 0  # a chunk without weight
     expected = explicit(name).fit(X, sample_weight=weight)
-    data = da.from_array(X, chunks=(100, 4))
+    data = da.from_array(X, chunks=(200, 4))
     for given in (weight, da.from_array(weight, chunks=150)):
         model = explicit(name).fit(data, sample_weight=given)
         np.testing.assert_allclose(model.memberships_.compute(), expected.memberships_, rtol=0, atol=1e-9)

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from offline_sets import offline_sets
+from helpers.tables import offline_sets
 from scipy import sparse
 from scipy.linalg import subspace_angles
 from scipy.sparse.linalg import ArpackNoConvergence

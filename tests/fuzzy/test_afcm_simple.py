@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from offline_sets import offline_sets
+from helpers.tables import offline_sets
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from offline_sets import offline_sets
+from helpers.tables import offline_sets
 from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist

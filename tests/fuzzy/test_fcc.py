@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from offline_sets import offline_sets
+from helpers.tables import offline_sets
 from sklearn.datasets import load_iris, load_sample_image
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.tables import offline_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from offline_sets import offline_sets
 from scipy import sparse
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning

@@ -4,9 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.tables import offline_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from offline_sets import offline_sets
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_blobs
@@ -566,7 +566,7 @@ def test_predict_as_trained(typicality, m):
     np.testing.assert_array_equal(model.predict(IRIS), model.labels_)
     assert not hasattr(model, "predict_proba")
     assert model.membership_kind == "possibilistic"
-    assert not model._partition_constrained
+    assert not model.partition_constrained
     np.testing.assert_array_equal(model.get_cover(), model.memberships_ >= 0.5 * (1 - 1e-6))
 
 

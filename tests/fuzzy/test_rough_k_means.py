@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.tables import offline_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from offline_sets import offline_sets
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from offline_sets import offline_sets
+from helpers.tables import offline_sets
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from offline_sets import offline_sets
+from helpers.tables import offline_sets
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_blobs

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from soft_clustering import LDA
@@ -12,7 +13,7 @@ from soft_clustering.inputs.documents import count_vectorizer, is_text, validate
 TEXTS = ["the red fox", "a red dog runs", "dog and fox", "blue sky", "sky and sea blue", "blue sea"]
 
 
-class Model:
+class Model(BaseEstimator):
     """What the input layer writes to."""
 
 
@@ -93,29 +94,70 @@ def test_own_vectorizer_is_cloned():
     [
         ("one text", TypeError, r"single string instead: pass \[X\]"),
         (b"bytes", TypeError, "single string"),
-        (["text", None], TypeError, "only strings. Got None"),
-        (["text", 3.5], TypeError, r"only strings. Got 3.5 \(a float\) at 1"),
-        (["text", float("nan")], TypeError, "only strings. Got nan"),
-        ([["a"], ["b", 2]], TypeError, "only lists of strings"),
-        ([["a"], "b"], TypeError, "only lists of strings"),
+        (["text", None], TypeError, r"X .*only strings. Got None .*at 1"),
+        (["text", 3.5], TypeError, r"X .*only strings. Got 3.5 \(a float\) at 1"),
+        (["text", float("nan")], TypeError, "X .*only strings. Got nan"),
+        (np.array(["text", np.nan], dtype=object), TypeError, "X .*only strings. Got nan"),
+        (["text", b"bytes"], TypeError, r"X .*only strings. Got b'bytes' .*at 1"),
+        (["text", ["tokens"]], TypeError, r"X .*only strings. Got \['tokens'\] .*at 1"),
+        ([["a"], ["b", 2]], TypeError, "X .*only lists of strings.* at 1"),
+        ([["a"], "b"], TypeError, "X .*only lists of strings.* at 1"),
         ([], ValueError, "2D array|at least one|minimum of 1"),
         (np.array([], dtype=object), ValueError, "at least one document"),
-        (["", ""], ValueError, "no words"),
+        (["", "  ", "\n"], ValueError, "no words"),
         ([[], []], ValueError, "no words|0 feature|2D"),
         (["!!!", "..."], ValueError, "no words"),
-        ([[1, -1], [0, 2]], ValueError, "Negative values in data"),
-        ([[1, np.nan]], ValueError, "NaN"),
-        ([[1, np.inf]], ValueError, "infinity|finite"),
-        (sparse.csr_array([[1.0, -2.0]]), ValueError, "Negative values"),
-        (np.array([[1e95]]), ValueError, "entries below 1e"),
+        ([[1, -1], [0, 2]], ValueError, "Negative values in data.*X"),
+        (np.array([[1, -1], [0, 2]]), ValueError, "Negative values in data.*X"),
+        (sparse.csr_array([[1.0, -1e-300]]), ValueError, "Negative values in data.*X"),
+        ([[1, np.nan]], ValueError, "X contains NaN"),
+        (sparse.csr_array([[1, np.nan]]), ValueError, "X contains NaN"),
+        ([[1, np.inf]], ValueError, "X contains infinity"),
+        (np.array([[1e95]]), ValueError, "X .*entries below 1e"),
         (np.zeros((0, 3)), ValueError, "0 sample"),
+        (sparse.csr_array((0, 3)), ValueError, "0 sample"),
         (np.zeros((3, 0)), ValueError, "0 feature"),
         (np.zeros(3), ValueError, "2D array"),
+        (np.zeros((4, 3, 2)), ValueError, "dim 3"),
+        ([[1.0, 2.0], [3.0]], ValueError, "X must be numeric"),
+        (np.array([["a", "b"]] * 5), ValueError, "X must be numeric|2D"),
+        (np.ones((2, 2)) + 1j, ValueError, "X must be numeric: Complex"),
+        (None, ValueError, "X has the wrong shape: Expected 2D array"),
+        (3, ValueError, "X has the wrong shape: Expected 2D array"),
+        ({"text": TEXTS}, (ValueError, TypeError), "X"),
     ],
 )
 def test_what_is_no_document_is_refused(X, error, message):
     with pytest.raises(error, match=message):
-        LDA(2).fit(X)
+        read(X)
+
+
+@pytest.mark.parametrize(
+    "known, new, message",
+    [
+        (np.eye(4), np.ones((2, 3)), "X has 3 features, but Model is expecting 4 features"),
+        (np.eye(4), np.ones((2, 8)), "X has 8 features, but Model is expecting 4 features"),
+        (np.eye(4), TEXTS, "was fitted on counts"),
+        (np.eye(4), -np.eye(4), "Negative values in data.*X"),
+        (np.eye(4), np.full((2, 4), np.nan), "X contains NaN"),
+        (np.eye(4), np.full((2, 4), np.inf), "X contains infinity"),
+        (np.eye(4), np.full((2, 4), 1e300), "X .*entries below 1e"),
+        (np.eye(4), np.empty((0, 4)), "0 sample"),
+        (np.eye(4), np.zeros(4), "2D array"),
+        (np.eye(4), "match", r"\[X\]"),
+        (TEXTS, [*TEXTS, 3], "X .*only strings. Got 3 .*at 6"),
+        (TEXTS, [], "2D array|at least one|minimum of 1"),
+        (TEXTS, "match", r"\[X\]"),
+        (TEXTS, np.ones((2, 3)), "X has 3 features"),
+        (TEXTS, [["goal"], "match"], "X .*only lists of strings.* at 1"),
+    ],
+)
+def test_what_are_no_new_documents_is_refused(known, new, message):
+    model = Model()
+    read_known = validate_documents(model, known, vectorizer=None, default=count_vectorizer, reset=True)
+    assert read_known.shape == (len(known), model.n_features_in_)
+    with pytest.raises((ValueError, TypeError), match=message):
+        read(new, model)
 
 
 def test_prediction_needs_the_same_words():

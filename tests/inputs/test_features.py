@@ -70,14 +70,6 @@ def test_data_frame_sets_the_names():
         validate_features(estimator, frame[["b", "a", "c"]], reset=False, accept_sparse=False)
 
 
-def test_prediction_asks_for_the_same_number_of_features():
-    estimator = Estimator()
-    validate_features(estimator, X, reset=True, accept_sparse=False)
-    with pytest.raises(ValueError, match="X has 2 features, but Estimator is expecting 3 features"):
-        validate_features(estimator, X[:, :2], reset=False, accept_sparse=False)
-    assert estimator.n_features_in_ == 3
-
-
 @pytest.mark.parametrize(
     "data, error, message",
     [
@@ -91,11 +83,44 @@ def test_prediction_asks_for_the_same_number_of_features():
         ([["a", "b"]], ValueError, "X must be numeric: could not convert string to float"),
         (X + 1j, ValueError, "X must be numeric: Complex data not supported"),
         (None, ValueError, "X has the wrong shape: Expected 2D array"),
+        (np.full((20, 2), np.nan), ValueError, "X contains NaN"),
+        (np.array([[1.0, -np.inf]]), ValueError, "X contains infinity"),
+        (np.array([[1.0, np.inf]], dtype=np.float32), ValueError, "X contains infinity"),
+        (sparse.csr_array([[1.0, np.inf]]), ValueError, "X contains infinity"),
+        (np.empty((0, 0)), ValueError, "X has the wrong shape: .*0 sample"),
+        (np.array(1.0), ValueError, "X has the wrong shape: Expected 2D array, got scalar array"),
+        ("data", ValueError, "X must be numeric: could not convert string to float"),
+        ([[1.0, 2.0], [3.0], [4.0, 5.0]], ValueError, "X must be numeric: setting an array element with a sequence"),
+        (np.array([["a", 1.0]], dtype=object), ValueError, "X must be numeric: could not convert string to float"),
+        (np.array([[1.0, None]], dtype=object), ValueError, "X contains NaN"),
+        (np.array([[1.0, {}]], dtype=object), TypeError, "X must be numeric: .*'dict'"),
     ],
 )
 def test_bad_features(data, error, message):
     with pytest.raises(error, match=message):
         validate(data)
+
+
+@pytest.mark.parametrize(
+    "new, message",
+    [
+        (np.ones((4, 2)), "X has 2 features, but Estimator is expecting 3 features"),
+        (np.ones((4, 4)), "X has 4 features, but Estimator is expecting 3 features"),
+        (np.full((4, 3), np.nan), "X contains NaN"),
+        (np.full((4, 3), np.inf), "X contains infinity"),
+        (np.empty((0, 3)), "X has the wrong shape: .*0 sample"),
+        (np.ones(3), "X has the wrong shape: Expected 2D array, got 1D array"),
+        (np.ones((3, 3, 3)), "X has the wrong shape: .*dim 3"),
+        (np.array([["a", "b", "c"]]), "X must be numeric"),
+        (X + 1j, "X must be numeric: Complex data not supported"),
+    ],
+)
+def test_bad_new_features(new, message):
+    estimator = Estimator()
+    validate_features(estimator, X, reset=True, accept_sparse=False)
+    with pytest.raises(ValueError, match=message):
+        validate_features(estimator, new, reset=False, accept_sparse=False)
+    assert estimator.n_features_in_ == 3
 
 
 # Sparse matrices ------------------------------------------------------------------------------------------------------
@@ -188,11 +213,17 @@ def test_weights_of_float32_rows_are_double():
         ([1, np.nan, 1, 1], "NaN"),
         ([1, np.inf, 1, 1], "infinity"),
         ([1, 1, 1], "sample_weight.shape"),
+        ([1, 1, 1, 1, 1], "sample_weight.shape"),
         ([[1], [1], [1], [1]], "Sample weights must be 1D"),
+        (np.ones((4, 2)), "Sample weights must be 1D"),
+        (["a"] * 4, "sample_weight must be numeric"),
+        ("balanced", "sample_weight must be numeric"),
+        (np.ones(4) + 1j, "sample_weight must be numeric: Complex"),
+        ({0: 1.0}, "sample_weight must be numeric"),
     ],
 )
 def test_bad_weights(weights, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         validate_weights(weights, X)
 
 

@@ -134,36 +134,73 @@ def test_no_links():
     assert A.nnz == 0
 
 
+def changed(value):
+    A = 1 - np.eye(6)
+    A[2, 5] = A[5, 2] = value
+    return A
+
+
 @pytest.mark.parametrize(
     "X, error, message",
     [
-        (np.ones((2, 3)), ValueError, "square"),
+        (np.ones((3, 4)), ValueError, r"X must be a square adjacency matrix. Got shape \(3, 4\)"),
+        (sparse.csr_array(np.ones((4, 3))), ValueError, r"X must be a square adjacency matrix. Got shape \(4, 3\)"),
         (np.zeros((5, 2)), ValueError, "list of tuples"),
-        (np.array([[0, -1], [-1, 0.0]]), ValueError, "entries >= 0"),
-        (np.array([[0, np.nan], [np.nan, 0]]), ValueError, "NaN"),
-        (sparse.csr_array([[0, np.inf], [np.inf, 0]]), ValueError, "infinity"),
-        (np.array([[0, 1e95], [1e95, 0]]), ValueError, "entries below"),
-        (np.zeros((0, 0)), ValueError, "0 sample|0 feature"),
-        (np.zeros(4), ValueError, "2D"),
-        ("graph", ValueError, "X must be numeric"),
-        ([(0, 1), (1,)], ValueError, r"\(node, node\)"),
-        ([(0, 1), ([], 2)], TypeError, "hashable"),
-        ([(0, 1, "heavy")], ValueError, "X"),
-        ([(0, 1, -1.0)], ValueError, "entries >= 0"),
-        ([(0, 1, np.nan)], ValueError, "finite"),
+        (changed(-1.0), ValueError, r"X must have entries >= 0. Got -1"),
+        (sparse.csr_array(changed(-0.5)), ValueError, r"X must have entries >= 0. Got -0.5"),
+        (changed(np.nan), ValueError, "X.*NaN"),
+        (sparse.csr_array(changed(np.nan)), ValueError, "X.*NaN"),
+        (changed(np.inf), ValueError, "X.*infinity"),
+        (sparse.csr_array(changed(np.inf)), ValueError, "X.*infinity"),
+        (changed(1e200), ValueError, r"X must have entries below 1e\+90. Got 1e\+200"),
+        (np.ones(5), ValueError, "X has the wrong shape: Expected 2D array"),
+        (np.ones((2, 2, 2)), ValueError, "X has the wrong shape: .*dim 3"),
+        (np.empty((0, 0)), ValueError, r"0 sample\(s\)"),
+        (sparse.csr_array((0, 0)), ValueError, r"0 sample\(s\)"),
+        ([], ValueError, "X has the wrong shape: Expected 2D array"),
+        (np.array([["a", "b"], ["b", "a"]]), ValueError, "X must be numeric"),
+        (np.eye(3) * 1j, ValueError, "X must be numeric: Complex"),
+        ("karate", ValueError, "X must be numeric"),
+        (None, ValueError, "X has the wrong shape: Expected 2D array"),
+        (3, ValueError, "X has the wrong shape: Expected 2D array"),
+        (networkx.Graph(), ValueError, "X must have at least one node"),
+        ([(0, 1), (1,)], ValueError, r"X as a list of edges must hold .* Got \(1,\) at 1"),
+        ([(0, 1, -2.0), (1, 2)], ValueError, r"X must have entries >= 0. Got -2"),
+        ([(0, 1, np.nan), (1, 2)], ValueError, "X.*NaN"),
+        ([(0, 1, "heavy")], (ValueError, TypeError), "X"),
+        ([(0, [1])], TypeError, "X as a list of edges must hold hashable nodes"),
     ],
 )
-def test_what_is_no_graph_is_refused(X, error, message):
+@pytest.mark.parametrize("binary", [False, True])
+def test_what_is_no_graph_is_refused(X, error, message, binary):
     with pytest.raises(error, match=message):
-        read(X)
+        read(X, binary)
 
 
 def test_links_of_new_nodes():
     _, model = read(PATH)
     links = validate_links(model, [[0, 1, 0], [0, 0, 0]], binary=True)
     assert links.shape == (2, 3)
-    for wrong, message in (([[0, 1]], "is expecting 3"), ([[0, -1, 0]], ">= 0"), ([[0, np.nan, 0]], "NaN")):
-        with pytest.raises(ValueError, match=message):
-            validate_links(model, wrong, binary=False)
-    with pytest.raises(TypeError, match="links of new nodes"):
-        validate_links(model, networkx.path_graph(3), binary=False)
+
+
+@pytest.mark.parametrize(
+    "links, message",
+    [
+        (np.ones((2, 2)), "X has 2 features, but Model is expecting 3 features"),
+        (sparse.csr_array(np.ones((2, 4))), "X has 4 features, but Model is expecting 3 features"),
+        (np.ones(3), "Expected 2D array"),
+        (np.full((1, 3), np.nan), "X.*NaN"),
+        (np.full((1, 3), np.inf), "X.*infinity"),
+        (-np.ones((1, 3)), "X must have entries >= 0. Got -1"),
+        (np.full((1, 3), 1e100), r"X must have entries below 1e\+90"),
+        (np.empty((0, 3)), r"0 sample\(s\)"),
+        (np.full((1, 3), "a"), "X"),
+        (None, "X|Expected 2D array"),
+        (networkx.path_graph(3), "X must be the links of new nodes"),
+    ],
+)
+@pytest.mark.parametrize("binary", [False, True])
+def test_what_are_no_links_is_refused(links, message, binary):
+    _, model = read(PATH)
+    with pytest.raises((ValueError, TypeError), match=message):
+        validate_links(model, links, binary=binary)

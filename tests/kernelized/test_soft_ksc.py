@@ -7,9 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+from helpers.tables import offline_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from offline_sets import offline_sets
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_blobs, make_circles, make_moons

@@ -36,6 +36,7 @@ def test_sums_over_pairs(n, d, vectors):
 
 
 @needs_kernels
+@pytest.mark.usefixtures("three_threads")
 def test_sums_do_not_depend_on_the_threads():
     Z, weight = rows("plain", 1500, 5), np.ones(1500)
     with kernels.one_thread():

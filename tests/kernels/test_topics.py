@@ -149,7 +149,8 @@ def test_compiled_plsi_equals_numpy(K, vectors, twin):
 
 
 @needs_kernels
-def test_threads_do_not_matter(monkeypatch):
+@pytest.mark.usefixtures("three_threads")
+def test_threads_do_not_matter():
     rng = np.random.default_rng(0)
     block = corpus(rng, 500, 300)
     B, alpha = random_topics(rng, 300, 10), np.full(10, 0.1)

@@ -6,9 +6,9 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.tables import offline_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from offline_sets import offline_sets
 from scipy import sparse
 from sklearn import metrics as sklearn_metrics
 from sklearn.datasets import load_digits, load_iris, make_blobs

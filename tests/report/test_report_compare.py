@@ -57,22 +57,32 @@ def test_compare_reports_every_model(compared):
     assert summary["dataset"]["columns"] == list(X.columns)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pandas.DataFrame])
-def test_graphs_are_drawn_with_their_links(kind, tmp_path):
-    graph = load_graph("karate")
-    A = kind(graph.adjacency.toarray())
+KARATE = load_graph("karate")
+
+
+@pytest.mark.parametrize(
+    "kind, given",
+    [(np.asarray, [BIGCLAM(), MMSB()]), (sparse.csr_array, [BIGCLAM()]), (pandas.DataFrame, [BIGCLAM()])],
+    ids=["array", "sparse", "table"],
+)
+def test_graphs_are_drawn_with_their_links(kind, given, tmp_path):
     path = tmp_path / "graph.html"
-    summary = report.compare([BIGCLAM(), MMSB()], A, graph.labels, path=path, name="karate", verbose=0)
-    assert [model["status"] for model in summary["models"]] == ["ok", "ok"]
+    A = kind(KARATE.adjacency.toarray())
+    summary = report.compare(given, A, KARATE.labels, path=path, name="karate", verbose=0)
+    assert [model["status"] for model in summary["models"]] == ["ok"] * len(given)
     assert summary["links"]["n_links"] == len(summary["links"]["pairs"]) == 78
     rows = np.array(summary["rows"])
     drawn = np.sort(rows[summary["links"]["pairs"]], axis=1).tolist()
-    assert sorted(drawn) == np.argwhere(np.triu(graph.adjacency.toarray())).tolist()
-    np.testing.assert_allclose(summary["points"], graph_layout(graph.adjacency[rows][:, rows]), rtol=1e-4)
+    assert sorted(drawn) == np.argwhere(np.triu(KARATE.adjacency.toarray())).tolist()
+    np.testing.assert_allclose(summary["points"], graph_layout(KARATE.adjacency[rows][:, rows]), rtol=1e-4)
     page = path.read_text()
     assert "34 nodes, 78 links" in page
     assert "Placed by springs along the links." in page
-    few = report.compare([BIGCLAM()], A, path=path, max_points=20, n_clusters=None, verbose=0)
+
+
+def test_links_of_the_drawn_nodes_only(tmp_path):
+    path = tmp_path / "graph.html"
+    few = report.compare([BIGCLAM()], KARATE.adjacency, path=path, max_points=20, n_clusters=None, verbose=0)
     assert few["links"]["n_links"] == 78
     assert np.max(few["links"]["pairs"]) < 20
     assert f"of which {len(few['links']['pairs'])} are drawn" in path.read_text()

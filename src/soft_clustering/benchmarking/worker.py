@@ -118,7 +118,7 @@ def quality(estimator: Estimator, X: Any, y: Any, labels: NDArray[Any]) -> dict[
         memberships,
         centers=getattr(estimator, "centers_", None) if features else None,
         m=2.0,  # the same for all models: the measures must not depend on the fuzzifier of a model
-        partition_constrained=getattr(estimator, "_partition_constrained", True),
+        partition_constrained=getattr(estimator, "partition_constrained", True),
     )
 
 

@@ -406,7 +406,6 @@ class RDFKC(InductiveSoftClusterer):
 
     _objective_sense: ClassVar[Literal["min", "max"]] = "min"
     _monotone: ClassVar[bool] = False
-    _mirror_symmetric: ClassVar[bool] = False
     # The networks are torch's: they are looked at when there is torch.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": PARAMETERS["n_clusters"],

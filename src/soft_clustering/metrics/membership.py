@@ -704,7 +704,7 @@ def soft_clustering_metrics(
     m : float, default=2.0
         Fuzzifier, >= 1.
     partition_constrained : bool, default=True
-        Whether the rows of ``memberships`` sum to 1: ``model._partition_constrained``. If not, the partition
+        Whether the rows of ``memberships`` sum to 1: ``model.partition_constrained``. If not, the partition
         coefficients and the entropy are nan.
 
     Returns

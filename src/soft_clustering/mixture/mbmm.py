@@ -179,7 +179,6 @@ class MBMM(MixtureClusterer[Components, Statistics]):
     (2, 3)
     """
 
-    _mirror_symmetric = False  # the model tells x from 1 - x
     _policy = replace(LIKELIHOOD, residual=fresh_change)
     shapes_: Array
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {

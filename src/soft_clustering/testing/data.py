@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..base import BaseSoftClusterer
 
-DEFAULT_CLUSTERS = 3  # where the estimator has no number of clusters
+DEFAULT_CLUSTERS = 3  # if the estimator does not set the number of clusters
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,10 @@ class Sample:
     """Data without clusters, on which no method converges in two passes."""
     other: Any
     """Data of another size and width, to fit before a refit."""
+    refused: Any
+    """X with an entry that this modality does not have: ``fit`` must refuse it."""
+    refused_new: tuple[Any, ...]
+    """What the predicting methods must refuse: such an entry, another width."""
     take: Callable[[Any, NDArray[np.intp]], Any]
     """``take(X, indices)``: the objects of X at some indices."""
     same: Mapping[str, Any] = field(default_factory=dict)
@@ -79,12 +83,21 @@ def feature_sample(n_clusters: int) -> Sample:
         worse=X + rng.normal(scale=20, size=X.shape),
         hard=10 * rng.uniform(size=(40 * n_clusters, 3)),
         other=rng.uniform(-30, 5, size=(12 * n_clusters, 2)),
+        refused=_with(X, np.inf),
+        refused_new=(_with(new, np.inf), new[:, :-1]),
         take=lambda data, indices: data[indices],
         same=same,
         starts=(X[:n_clusters].copy(), start),
         single=lambda data: data.astype(np.float32),
         frame=frame,
     )
+
+
+def _with(X: NDArray[np.float64], entry: float) -> NDArray[np.float64]:
+    """A copy with one other entry."""
+    changed = X.copy()
+    changed[2, 0] = entry
+    return changed
 
 
 def _containers(X: NDArray[np.float64]) -> tuple[dict[str, Any], Any]:
@@ -131,6 +144,8 @@ def partition_sample(n_clusters: int) -> Sample:
         worse=draw(20, 0.9),
         hard=draw(40, 1.0),
         other=draw(12, 0.1, n_clusters + 2),
+        refused=[X[0], _with(X[1], -1.0), X[2]],
+        refused_new=([new[0], _with(new[1], -1.0), new[2]], new[:-1]),
         take=take,
         same=same,
         single=lambda data: [part.astype(np.float32) if part.ndim == 2 else part for part in data],
@@ -163,7 +178,7 @@ def image_sample(n_clusters: int) -> Sample:
         return X, y.ravel()
 
     X, y = draw(12)
-    new, _ = draw(12)  # of the same size, as some methods ask
+    new, _ = draw(12)  # some methods need an image of the same size
     return Sample(
         X=X,
         labels=y,
@@ -174,6 +189,8 @@ def image_sample(n_clusters: int) -> Sample:
         worse=X + rng.normal(scale=400, size=X.shape),
         hard=rng.uniform(size=(10, 7 * n_clusters)),
         other=rng.uniform(-30, 5, size=(6, 5 * n_clusters)),
+        refused=_with(X, np.inf),
+        refused_new=(_with(new, np.inf),),
         take=lambda data, indices: data.ravel()[indices],
         same=_layouts(X),
         starts=(40 * np.arange(n_clusters, dtype=np.float64)[:, None] + 3,),
@@ -212,6 +229,8 @@ def client_sample(n_clusters: int) -> Sample:
         worse=plain.worse,
         hard=np.split(plain.hard, 2),
         other=np.split(rng.uniform(-30, 5, size=(24 * n_clusters, 2)), 2),
+        refused=[_with(X[0], np.inf), *X[1:]],  # NaN is a gap here
+        refused_new=plain.refused_new,
         take=take,
         same={"a tuple": tuple(X), "Fortran order": [np.asfortranarray(part) for part in X]},
         single=single,
@@ -264,6 +283,8 @@ def document_sample(n_clusters: int) -> Sample:
         worse=sparse.csr_array(rng.permuted(dense, axis=1)),
         hard=sparse.csr_array(rng.poisson(2.0, (40 * n_clusters, 3 * n_clusters)).astype(np.float64)),
         other=sparse.csr_array(rng.poisson(1.0, (12 * n_clusters, 5 * n_clusters)).astype(np.float64)),
+        refused=_with(dense, -1.0),
+        refused_new=(_with(dense, -1.0), new[:, :-1]),
         take=lambda data, indices: data[indices],
         same=same,
         starts=(0.5 + np.stack([dense[y == k].sum(axis=0) for k in range(n_clusters)]),),
@@ -316,6 +337,8 @@ def graph_sample(n_clusters: int) -> Sample:
         worse=sparse.csr_array((noisy | noisy.T) * 1.0),
         hard=draw(12, 0.3, 0.25)[0],
         other=draw(9, 0.6, 0.05)[0],
+        refused=_with(dense, -1.0),
+        refused_new=(_with(new.toarray(), -1.0), new[:, :-1]),
         take=lambda data, indices: data[indices],
         same=same,
         starts=(start,),

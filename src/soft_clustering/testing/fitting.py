@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from ..base import BaseSoftClusterer
 from .data import Sample, make_sample
-from .run import (
+from .harness import (
     PREDICTING,
     argmax_labels,
     captured_output,
@@ -23,9 +23,11 @@ from .run import (
     fit_takes,
     fitted,
     has_parameter,
+    newly_fitted,
     no_convergence_warnings,
     ready,
     require,
+    require_same_parameters,
     require_valid,
     rule,
 )
@@ -118,7 +120,7 @@ def check_parameters_kept(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_not_fitted(estimator: BaseSoftClusterer) -> None:
-    """Before fit nothing is fitted, and predicting methods and get_cover raise NotFittedError."""
+    """Before fit there are no fitted attributes, and predicting methods and get_cover raise NotFittedError."""
     model, sample = ready(estimator), make_sample(estimator)
     for name in FITTED:
         require(not hasattr(model, name), f"{name} exists before fit.")
@@ -162,7 +164,7 @@ def check_fit_predict(estimator: BaseSoftClusterer) -> None:
 
 
 def _require_same_fit(a: Any, b: Any, message: str) -> None:
-    """Bitwise the same fitted results."""
+    """Raise AssertionError unless two models have bitwise the same fitted results."""
     for name in ("memberships_", "labels_", "n_clusters_", "centers_", "objective_", "n_iter_"):
         require(hasattr(a, name) == hasattr(b, name), f"{message}: only one has {name}.")
         if hasattr(a, name):
@@ -181,7 +183,7 @@ def _require_same_predictions(a: Any, b: Any, sample: Sample, message: str) -> N
 @rule
 def check_same_seed(estimator: BaseSoftClusterer) -> None:
     """The same random_state gives bitwise the same result."""
-    _require_same_fit(fitted(estimator)[0], fitted(estimator)[0], "two fits with one seed")
+    _require_same_fit(fitted(estimator)[0], newly_fitted(estimator)[0], "two fits with one seed")
 
 
 @rule
@@ -198,10 +200,10 @@ def check_refit(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_pickle(estimator: BaseSoftClusterer) -> None:
-    """Pickling keeps an estimator, unfitted or fitted."""
+    """A pickled copy is the same estimator, unfitted or fitted."""
     model, sample = fitted(estimator)
-    unfitted = pickle.loads(pickle.dumps(ready(estimator)))
-    _require_same_predictions(fit(unfitted, sample.X), model, sample, "fitting a pickled copy")
+    unfitted = ready(estimator)
+    require_same_parameters(pickle.loads(pickle.dumps(unfitted)), unfitted, "a pickled copy")
     _require_same_predictions(pickle.loads(pickle.dumps(model)), model, sample, "a pickled fitted copy")
 
 
@@ -209,8 +211,8 @@ def check_pickle(estimator: BaseSoftClusterer) -> None:
 def check_deepcopy(estimator: BaseSoftClusterer) -> None:
     """A deep copy is the same estimator, unfitted or fitted."""
     model, sample = fitted(estimator)
-    unfitted = copy.deepcopy(ready(estimator))
-    _require_same_predictions(fit(unfitted, sample.X), model, sample, "fitting a deep copy")
+    unfitted = ready(estimator)
+    require_same_parameters(copy.deepcopy(unfitted), unfitted, "a deep copy")
     _require_same_predictions(copy.deepcopy(model), model, sample, "a fitted deep copy")
 
 
@@ -218,7 +220,7 @@ def check_deepcopy(estimator: BaseSoftClusterer) -> None:
 def check_global_random_state(estimator: BaseSoftClusterer) -> None:
     """With a seed given, the global generators are neither used nor seeded."""
     before = _global_states()
-    model, sample = fitted(estimator)
+    model, sample = newly_fitted(estimator)
     if hasattr(model, "predict_memberships"):
         model.predict_memberships(sample.new)
     changed = [name for name, state in _global_states().items() if before.get(name, state) != state]
@@ -236,7 +238,7 @@ def _global_states() -> dict[str, str | None]:
 def check_silent(estimator: BaseSoftClusterer) -> None:
     """Nothing is printed at verbose=0."""
     with captured_output() as output:
-        model, sample = fitted(estimator)
+        model, sample = newly_fitted(estimator)
         if hasattr(model, "predict_memberships"):
             model.predict_memberships(sample.new)
     require(not output.text, f"It printed {output.text[:200]!r}.")
@@ -249,7 +251,7 @@ def check_verbose(estimator: BaseSoftClusterer) -> None:
         return
     require(has_parameter(estimator, "verbose"), "It iterates, but has no parameter verbose.")
     with captured_output() as output:
-        fitted(estimator, verbose=1)
+        newly_fitted(estimator, verbose=1)
     require(output.text.strip(), "It printed nothing.")
 
 
@@ -294,7 +296,7 @@ def check_cover(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_objective(estimator: BaseSoftClusterer) -> None:
-    """objective_ is the last of objective_history_, which goes the way of its sense where it is monotone."""
+    """objective_ is the last entry of objective_history_, which never gets worse unless the method says it may."""
     model, sample = fitted(estimator)
     require(
         hasattr(model, "objective_") == hasattr(model, "objective_history_"),
@@ -303,15 +305,12 @@ def check_objective(estimator: BaseSoftClusterer) -> None:
     if not hasattr(model, "objective_"):
         return
     require(hasattr(model, "_policy"), "It has an objective, but no _policy that says its sense.")
-    for data in (sample.X, sample.hard):
-        model = fit(ready(estimator), data)
-        history = np.asarray(model.objective_history_, dtype=np.float64)
+    for one in (model, fit(ready(estimator), sample.hard)):
+        history = np.asarray(one.objective_history_, dtype=np.float64)
         require(history.ndim == 1 and len(history) > 0, f"objective_history_ has shape {history.shape}.")
         require(np.isfinite(history).all(), "objective_history_ has NaN or infinite entries.")
-        require(
-            model.objective_ == history[-1], f"objective_ is {model.objective_}, the history ends in {history[-1]}."
-        )
-        if not model._policy.monotone:
+        require(one.objective_ == history[-1], f"objective_ is {one.objective_}, the history ends in {history[-1]}.")
+        if not one._policy.monotone:
             continue
         worse = np.diff(history, prepend=history[0]) * model._policy.sign
         allowed = 1e-9 * np.abs(history).max()
@@ -326,8 +325,8 @@ def check_n_iter(estimator: BaseSoftClusterer) -> None:
     """n_iter_ is at least 1 and at most max_iter (max_epochs)."""
     for limit in ("max_iter", "max_epochs"):
         if has_parameter(estimator, limit):
-            for most in (estimator.get_params()[limit], 3):
-                model, _ = fitted(estimator, **{limit: most})
+            few = newly_fitted(estimator, **{limit: 3})[0]
+            for model, most in ((fitted(estimator)[0], estimator.get_params()[limit]), (few, 3)):
                 require(hasattr(model, "n_iter_"), f"It has {limit}, but no n_iter_.")
                 require(isinstance(model.n_iter_, (int, np.integer)), f"n_iter_ is a {type(model.n_iter_).__name__}.")
                 require(1 <= model.n_iter_ <= most, f"n_iter_ is {model.n_iter_}, {limit} is {most}.")
@@ -339,14 +338,14 @@ def check_convergence_warning(estimator: BaseSoftClusterer) -> None:
     limit = next((name for name in ("max_iter", "max_epochs") if has_parameter(estimator, name)), None)
     if limit is None or estimator.get_params().get("tol") is None:
         return
-    # Two passes: a single pass is asked for on purpose, and need not warn.
+    # Two passes, because a user who sets max_iter=1 wants a single pass and needs no warning.
     model = ready(estimator, **{limit: 2, "tol": 1e-300})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(make_sample(estimator).hard)
     require(hasattr(model, "converged_"), "It has no converged_.")
     if model.n_clusters_ == 1:
-        return  # found in one pass
+        return  # one pass finds a single cluster
     require(not model.converged_, f"converged_ is {model.converged_} after two passes with tol=1e-300.")
     warned = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     require(warned, f"It did not converge in {limit}=2 passes and did not warn.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import joblib
@@ -11,7 +13,8 @@ from scipy import sparse
 
 from ..base import BaseSoftClusterer
 from .data import Sample, make_sample
-from .run import (
+from .harness import (
+    PREDICTING,
     fit,
     fit_takes,
     fitted,
@@ -47,20 +50,48 @@ def check_input_kept(estimator: BaseSoftClusterer) -> None:
     require(not changed, f"{' and '.join(changed)} changed.")
 
 
+@rule
+def check_refused_input(estimator: BaseSoftClusterer) -> None:
+    """Wrong data and wrong weights are a ValueError or TypeError that names the argument.
+
+    One wrong entry shows that the estimator validates its arguments; what is refused beyond it is for the tests of the
+    validation.
+    """
+    model, sample = fitted(estimator)
+    _require_refusal("fit", "X", lambda: ready(estimator).fit(sample.refused))
+    for name in (*PREDICTING, "score"):
+        if hasattr(model, name):
+            for data in sample.refused_new:
+                _require_refusal(name, "X", partial(getattr(model, name), data))
+    if fit_takes(estimator, "sample_weight"):
+        weights = np.ones(len(sample.labels))
+        weights[1] = -1
+        _require_refusal("fit", "sample_weight", lambda: ready(estimator).fit(sample.X, sample_weight=weights))
+
+
+def _require_refusal(method: str, argument: str, call: Callable[[], Any]) -> None:
+    try:
+        call()
+    except (ValueError, TypeError) as error:
+        require(argument in str(error), f"{method} does not say that {argument} is wrong: {error}")
+    else:
+        raise AssertionError(f"{method} accepts a wrong {argument}.")
+
+
 def _content(value: Any) -> Any:
-    """The data themselves: sparse matrices also remember what was asked of them."""
+    """The arrays of the data: a sparse matrix also caches what it was asked, such as has_sorted_indices."""
     if isinstance(value, (list, tuple)):
         return [_content(part) for part in value]
     return (value.data, value.indices, value.indptr) if sparse.issparse(value) else value
 
 
 def explicit_start(estimator: BaseSoftClusterer, sample: Sample) -> NDArray[np.float64] | None:
-    """The array that ``init`` takes on these data, None where it takes none."""
+    """The array that ``init`` takes on these data, None if it takes no array."""
     if not has_parameter(estimator, "init"):
         return None
     for start in sample.starts:
         try:
-            fit(ready(estimator, init=start), sample.X)
+            fitted(estimator, init=start)
         except (ValueError, TypeError):
             continue
         return start
@@ -75,7 +106,7 @@ def check_float32(estimator: BaseSoftClusterer) -> None:
         return
     start = explicit_start(estimator, sample)
     settings = {} if start is None else {"init": start}
-    double = fit(ready(estimator, **settings), sample.X)
+    double = fitted(estimator, **settings)[0]
     single = fit(ready(estimator, **settings), sample.single(sample.X))
     for name in ("memberships_", "centers_"):
         if hasattr(single, name):
@@ -95,7 +126,7 @@ def check_float32(estimator: BaseSoftClusterer) -> None:
         U = single.predict_memberships(sample.single(sample.new))
         require(U.dtype == np.float32, f"predict_memberships is {U.dtype} for float32 data.")
     if isinstance(sample.X, np.ndarray):
-        whole = np.round(10 * sample.X).astype(np.int32)  # no row of zeros, which has no cosine
+        whole = np.round(10 * sample.X).astype(np.int32)  # 10 X: no row is rounded to zeros, which have no cosine
         model = fit(ready(estimator), whole)
         require(model.memberships_.dtype == np.float64, f"memberships_ is {model.memberships_.dtype} for integers.")
         expected = fit(ready(estimator), whole.astype(np.float64)).memberships_
@@ -161,7 +192,7 @@ def _weighted(estimator: BaseSoftClusterer, sample: Sample, weights: Any) -> Any
 
 @rule
 def check_weight_zero(estimator: BaseSoftClusterer) -> None:
-    """A sample of weight 0 is as good as removed."""
+    """A sample of weight 0 has no effect on the fit."""
     if not fit_takes(estimator, "sample_weight"):
         return
     sample = make_sample(estimator)
@@ -178,7 +209,7 @@ def check_weight_zero(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_weight_integer(estimator: BaseSoftClusterer) -> None:
-    """A sample of integer weight w is as good as w copies of it."""
+    """A sample of integer weight w has the effect of w copies of it."""
     if not fit_takes(estimator, "sample_weight"):
         return
     sample = make_sample(estimator)
@@ -191,7 +222,7 @@ def check_weight_integer(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_weight_uniform(estimator: BaseSoftClusterer) -> None:
-    """A uniform weight is as good as none, but where min_samples counts the samples or a prior is weighed with them."""
+    """A uniform weight has no effect, unless min_samples counts the samples or a prior is weighed against them."""
     counted = has_parameter(estimator, "min_samples") or has_parameter(estimator, "topic_word_prior")
     if not fit_takes(estimator, "sample_weight") or counted:
         return

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, get_args
+from typing import get_args
 
-import joblib
 from sklearn.base import clone
 
 from ..base import BaseSoftClusterer, InductiveSoftClusterer, MembershipKind, Modality
-from .run import require, rule
+from .harness import require, require_same_parameters, rule
 
 
 def _signature(estimator: BaseSoftClusterer) -> list[inspect.Parameter]:
     return list(inspect.signature(type(estimator)).parameters.values())
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Equal as parameters, arrays and containers of them included."""
-    return a is b or (type(a) is type(b) and joblib.hash(a) == joblib.hash(b))
-
-
-def _require_same_parameters(actual: dict[str, Any], expected: dict[str, Any], what: str) -> None:
-    require(list(actual) == list(expected), f"{what} has the parameters {list(actual)}, not {list(expected)}.")
-    for name, value in expected.items():
-        require(_same(actual[name], value), f"{what} changes {name}={value!r} into {actual[name]!r}.")
 
 
 @rule
@@ -38,8 +26,8 @@ def check_class_attributes(estimator: BaseSoftClusterer) -> None:
         require(getattr(estimator, name) in allowed, f"{name} is {getattr(estimator, name)!r}, not one of {allowed}.")
     sums = estimator.membership_kind in ("partition", "credal")
     require(
-        estimator._partition_constrained is sums,
-        f"_partition_constrained is {estimator._partition_constrained} for {estimator.membership_kind!r} memberships.",
+        estimator.partition_constrained is sums,
+        f"partition_constrained is {estimator.partition_constrained} for {estimator.membership_kind!r} memberships.",
     )
     if isinstance(estimator, InductiveSoftClusterer):
         require(estimator.train_rule in ("exact", "reinferred"), f"train_rule is {estimator.train_rule!r}.")
@@ -84,9 +72,8 @@ def check_positional_parameters(estimator: BaseSoftClusterer) -> None:
 @rule
 def check_set_params(estimator: BaseSoftClusterer) -> None:
     """get_params and set_params are inverse to each other."""
-    parameters = clone(estimator).get_params(deep=False)
-    again = type(estimator)().set_params(**parameters)
-    _require_same_parameters(again.get_params(deep=False), parameters, "set_params")
+    parameters = estimator.get_params(deep=False)
+    require_same_parameters(type(estimator)().set_params(**parameters), estimator, "set_params")
     for name in parameters:
         mark = object()
         changed = clone(estimator)
@@ -99,7 +86,7 @@ def check_clone(estimator: BaseSoftClusterer) -> None:
     """A clone has the same class and the same parameters."""
     copy = clone(estimator)
     require(type(copy) is type(estimator), f"clone made a {type(copy).__name__}.")
-    _require_same_parameters(copy.get_params(deep=False), estimator.get_params(deep=False), "clone")
+    require_same_parameters(copy, estimator, "clone")
 
 
 @rule

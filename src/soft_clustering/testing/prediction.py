@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions, make_constraint
 
 from ..base import BaseSoftClusterer, InductiveSoftClusterer
-from .run import (
+from .harness import (
     PREDICTING,
     argmax_labels,
     fitted,
@@ -43,7 +43,7 @@ def check_method_availability(estimator: BaseSoftClusterer) -> None:
     there = _predicts(unfitted)
     require(inductive or not there, "It has predict_memberships, but does not derive from InductiveSoftClusterer.")
     for name in PREDICTING:
-        expected = there and (name != "predict_proba" or estimator._partition_constrained)
+        expected = there and (name != "predict_proba" or estimator.partition_constrained)
         for state, candidate in (("before", unfitted), ("after", model)):
             require(hasattr(candidate, name) == expected, f"hasattr({name}) is {not expected} {state} fit.")
         if expected:
@@ -139,7 +139,7 @@ def check_prediction_keeps_model(estimator: BaseSoftClusterer) -> None:
 
 
 def _another(value: Any, constraints: list[Any]) -> Any:
-    """Another value for a parameter, valid where the constraints of its class are known; the same if there is none."""
+    """Another value for a parameter, valid if the class states its constraints; the same one if there is no other."""
     if isinstance(value, (bool, np.bool_)):
         return not value
     if isinstance(value, Real):

@@ -1,8 +1,9 @@
-"""What the checks share: the wrapper that reports, ready and fitted clones, captured output."""
+"""The harness of the checks: the wrapper that reports, ready and fitted clones, shared fits, captured output."""
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import inspect
 import io
@@ -10,9 +11,12 @@ import os
 import sys
 import tempfile
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -23,15 +27,15 @@ from .data import Sample, make_sample
 Check = Callable[[BaseSoftClusterer], None]
 
 PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba")
-EXACT = 1e-9  # two ways to the same number
-# Small networks that learn for a moment: the checks fit often, and a network need not be a good one to be right.
+EXACT = 1e-9  # rounding allowed between two computations of the same number
+# Small networks, trained for a few epochs: the checks fit often, and their rules hold for a poor network, too.
 QUICK: dict[str, Any] = {"hidden_layer_sizes": (16,), "pretrain_epochs": 5, "max_epochs": 5}
-# Where a few epochs are too few to tell clusters apart at all, or a schedule has a thousand levels.
+# CAFCM would pass through a thousand values of m, and CDCGS needs more than a few epochs to separate any clusters.
 QUICK_OF: dict[str, dict[str, Any]] = {
     "CAFCM": {"min_m": 1.01},
     "CDCGS": {"n_draws": 5, "learning_rate": 0.1, "n_init": 2, "max_epochs": 60},
 }
-# Where an epoch is a single step, as on graphs.
+# On graphs an epoch is a single step.
 QUICK_STEPS: dict[str, Any] = QUICK | {"max_epochs": 20, "learning_rate": 0.02}
 
 
@@ -68,6 +72,16 @@ def require_close(actual: Any, expected: Any, message: str, tolerance: float = E
     if actual.size:
         gap = np.max(np.abs(actual.astype(np.float64) - expected.astype(np.float64)))
         require(gap <= tolerance, f"{message}: the largest difference is {gap:.3g}, allowed is {tolerance:g}.")
+
+
+def require_same_parameters(actual: BaseSoftClusterer, expected: BaseSoftClusterer, what: str) -> None:
+    """Raise AssertionError unless two estimators have the same parameters, arrays and containers of them included."""
+    found, wanted = actual.get_params(deep=False), expected.get_params(deep=False)
+    require(list(found) == list(wanted), f"{what} has the parameters {list(found)}, not {list(wanted)}.")
+    for name, value in wanted.items():
+        new = found[name]
+        same = new is value or (type(new) is type(value) and joblib.hash(new) == joblib.hash(value))
+        require(same, f"{what} changes {name}={value!r} into {new!r}.")
 
 
 def has_parameter(estimator: BaseSoftClusterer, *names: str) -> bool:
@@ -119,10 +133,69 @@ def fit(model: Any, X: Any, y: Any = None, **fit_params: Any) -> Any:
     return model
 
 
-def fitted(estimator: BaseSoftClusterer, **parameters: Any) -> tuple[Any, Sample]:
+# The fits that checks share, keyed by class and parameters; None outside of shared_fits.
+_SHARED: ContextVar[OrderedDict[tuple[type, str], Any] | None] = ContextVar("_SHARED", default=None)
+_MOST_SHARED = 4  # one setting needs its plain fit and one for each kind of start
+
+
+@contextlib.contextmanager
+def shared_fits() -> Iterator[None]:
+    """Let the checks in this context share one fit per estimator and setting.
+
+    A check that only looks at a fitted model gets a copy of the shared one, so that no check sees what another one
+    did to its copy. A check of ``fit`` itself always fits. Only the few fits used last are kept, and none beyond the
+    context: an estimator that was edited in the meantime is fitted anew. A context within another one shares its fits.
+
+    Examples
+    --------
+    >>> from soft_clustering import FCM
+    >>> from soft_clustering.testing import ALL_CHECKS
+    >>> with shared_fits():
+    ...     for check in ALL_CHECKS:
+    ...         check(FCM(n_clusters=2))
+    """
+    if _SHARED.get() is not None:
+        yield
+        return
+    token = _SHARED.set(OrderedDict())
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+
+
+def newly_fitted(estimator: BaseSoftClusterer, **parameters: Any) -> tuple[Any, Sample]:
     """A clone fitted on the data of its modality, and these data."""
     sample = make_sample(estimator)
     return fit(ready(estimator, **parameters), sample.X), sample
+
+
+def fitted(estimator: BaseSoftClusterer, **parameters: Any) -> tuple[Any, Sample]:
+    """As :func:`newly_fitted`; within :func:`shared_fits`, a copy of the model if it was fitted before."""
+    shared = _SHARED.get()
+    if shared is None:
+        return newly_fitted(estimator, **parameters)
+    unfitted = ready(estimator, **parameters)
+    try:
+        key = type(unfitted), joblib.hash(unfitted.get_params(deep=False))
+    except Exception:  # a parameter that cannot be pickled
+        return newly_fitted(estimator, **parameters)
+    if key in shared:
+        shared.move_to_end(key)
+        return _copy(shared[key]), make_sample(estimator)
+    model, sample = newly_fitted(estimator, **parameters)
+    with contextlib.suppress(Exception):  # an attribute that cannot be copied
+        shared[key] = _copy(model)
+        if len(shared) > _MOST_SHARED:
+            shared.popitem(last=False)
+    return model, sample
+
+
+def _copy(model: Any) -> Any:
+    """A deep copy of an estimator; it does not rely on the estimator's own ``__deepcopy__``, which a check tests."""
+    twin = object.__new__(type(model))
+    vars(twin).update(copy.deepcopy(vars(model), {id(model): twin}))
+    return twin
 
 
 def argmax_labels(memberships: Any) -> Any:
@@ -138,7 +211,7 @@ def require_valid(estimator: BaseSoftClusterer, memberships: Any, name: str) -> 
         require(
             (memberships <= 1 + 1e-6).all(), f"{name} has entries above 1, the largest is {np.max(memberships):.3g}."
         )
-    if estimator._partition_constrained:
+    if estimator.partition_constrained:
         tolerance = 1e-5 if memberships.dtype == np.float32 else EXACT
         require_close(
             memberships.sum(axis=1, dtype=np.float64), np.ones(len(memberships)), f"row sums of {name}", tolerance

@@ -1,0 +1,1 @@
+"""What several test modules share. A test module imports from here, never from another test module."""

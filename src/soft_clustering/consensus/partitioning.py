@@ -25,7 +25,7 @@ from scipy.sparse.linalg import ArpackError, eigsh
 from .._extras import require
 from ..engine.blocks import Array, make_blocks
 from ..engine.initialisation import kmeans
-from ..kernels import center_memberships, center_statistics
+from ..kernels.centers import center_memberships, center_statistics
 
 _ZERO = 1e-10  # an eigenvalue below this, relative to the largest, is zero
 _SHORT = 1e-12  # a row shorter than this is zero
@@ -91,8 +91,8 @@ def k_means_parts(
     rows = np.ascontiguousarray(np.round(rows, _DIGITS) + 0.0)  # no -0
     blocks = make_blocks(rows, weight)
     starts = [kmeans(blocks, K, rng) for _ in range(n_init)]
-    best = min(starts, key=lambda V: blocks.reduce(center_statistics, V, "nearest", 0.0).objective)
-    labels: NDArray[np.intp] = blocks.map_rows(center_memberships, best, "nearest", 0.0).argmax(axis=1)
+    best = min(starts, key=lambda V: blocks.reduce(center_statistics, V, "nearest").objective)
+    labels: NDArray[np.intp] = blocks.map_rows(center_memberships, best, "nearest").argmax(axis=1)
     return labels
 
 

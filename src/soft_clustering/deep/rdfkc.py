@@ -52,7 +52,7 @@ from ..fuzzy.afcm import Neighbors
 from ..fuzzy.fcm import resolve_fuzzifier
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..inputs.images import validate_grid
-from ..kernels import center_memberships
+from ..kernels.centers import center_memberships
 from ..kernels.reference import fcm_rule, squared_distances
 from .autoencoders import make_autoencoder
 from .training import (
@@ -619,7 +619,7 @@ class RDFKC(InductiveSoftClusterer):
         """The best of some k-means runs on the codes."""
         blocks = make_blocks(Z)
         V = best_kmeans(blocks, self.n_clusters, rng, _STARTS)
-        return Clusters(blocks.frame.to_input(V), 1.0, center_memberships(blocks.blocks[0], V, "nearest", 0.0))
+        return Clusters(blocks.frame.to_input(V), 1.0, center_memberships(blocks.blocks[0], V, "nearest"))
 
     def _update(self, Z: Array, clusters: Clusters, S: Any) -> Clusters:
         """New centres, and then new memberships, graph included."""

@@ -33,7 +33,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import InductiveSoftClusterer, as_fitted
 from ..inputs.features import check_enough_samples, validate_features, validate_weights
-from ..kernels import EMPTY, CenterStatistics
+from ..kernels import EMPTY
+from ..kernels.centers import CenterStatistics
 from .acceleration import Anderson
 from .blocks import Array, Block, Blocks, Frame, distinct_rows, make_blocks
 from .threads import single_threaded_blas

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from ..kernels import EMPTY, inverse_cholesky
+from ..kernels import EMPTY
+from ..kernels.gauss import inverse_cholesky
 from .alternating import NEAR, columns_alike, rows_alike
 from .blocks import Array, Blocks, Frame, Subspace
 

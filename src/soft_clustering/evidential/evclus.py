@@ -55,7 +55,8 @@ from ..engine.simplex import least_squares_on_simplex
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..inputs.pairwise import check_dissimilarities
-from ..kernels import center_memberships, reference
+from ..kernels import reference
+from ..kernels.centers import center_memberships
 from .credal import FOCAL_SETS, CredalMixin, make_focal_sets, pignistic
 from .stress import SLACK, AllPairs, SampledPairs, conflict_matrix, descend, targets
 
@@ -454,7 +455,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
             return [medoid_labels(objects, self.n_clusters, rng) for _ in range(n_starts)]
         blocks = make_blocks(X)
         centers = [starting_centers(blocks, "kmeans", self.n_clusters, rng) for _ in range(n_starts)]
-        return [center_memberships(blocks.blocks[0], V, "nearest", 0.0).argmax(axis=1) for V in centers]
+        return [center_memberships(blocks.blocks[0], V, "nearest").argmax(axis=1) for V in centers]
 
     def _start(self, labels: NDArray[np.intp] | None, n: int, rng: np.random.RandomState) -> Array:
         """Masses to start from: mostly on the smallest set of the label, or random."""

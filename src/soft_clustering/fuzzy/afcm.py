@@ -58,7 +58,7 @@ from ..engine.initialisation import starting_centers
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..inputs.pairwise import validate_affinity
-from ..kernels import center_memberships
+from ..kernels.centers import center_memberships
 from ..kernels.reference import posteriors, squared_distances
 
 _DENSE = 300  # samples up to which all eigenvectors are computed
@@ -503,7 +503,7 @@ class AFCM(InductiveSoftClusterer):
         blocks = make_blocks(np.ascontiguousarray(Y / np.where(length > 0, length, 1.0)))
         for _ in range(draws):
             V = starting_centers(blocks, "kmeans", K, rng)
-            yield center_memberships(blocks.blocks[0], V, "nearest", 0.0)
+            yield center_memberships(blocks.blocks[0], V, "nearest")
 
     def _descend(self, A: RegularisedAffinity, Y: Array, U: Array, run: Run) -> None:
         """Alternate from an embedding and memberships until these settle."""

@@ -34,7 +34,7 @@ from sklearn.utils._param_validation import StrOptions
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers, state_shift
 from ..engine.blocks import Array, Block, Blocks, Frame
 from ..engine.initialisation import starting_centers
-from ..kernels import CenterStatistics, Scatter, center_memberships, center_scatter, center_statistics
+from ..kernels.centers import CenterStatistics, Scatter, center_memberships, center_scatter, center_statistics
 
 _TIGHT = 1e-4  # share of the variance that is within clusters, below which a difference of variances is inexact
 _LEAST = 1e-12  # of the total variance: the entropy weight where every row is on a centre
@@ -204,7 +204,7 @@ class AFCMSimple(AlternatingClusterer):
 
     def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Adaptive:
         V = self._starting_centers(blocks, rng)
-        scatter = blocks.reduce(center_statistics, V, "nearest", 0.0).objective
+        scatter = blocks.reduce(center_statistics, V, "nearest").objective
         weight = 2 * scatter / (blocks.total_weight * blocks.d)
         return Adaptive(V, np.log(min(max(weight, self._least), _MOST)))
 

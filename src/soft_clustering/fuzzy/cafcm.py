@@ -45,7 +45,8 @@ from ..engine.blocks import Array, Blocks, Frame, extent, make_blocks
 from ..engine.initialisation import settle, starting_centers
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, is_dask, validate_features
-from ..kernels import center_memberships, center_statistics, one_thread
+from ..kernels import one_thread
+from ..kernels.centers import center_memberships, center_statistics
 
 _LEVELS = {"exponential": 19, "polynomial": 5001}
 _HARD = 1e-3 * (1 + 1e-9)  # m - 1 up to which fuzzy c-means is k-means
@@ -80,7 +81,7 @@ class MembershipSpace:
 
     def position(self, V: Array) -> NDArray[Any]:
         """The hard memberships of centres."""
-        return center_memberships(self.block, V, "nearest", 0.0).astype(np.float32, copy=False)
+        return center_memberships(self.block, V, "nearest").astype(np.float32, copy=False)
 
     def centers(self, W: NDArray[Any], m: float, rng: np.random.RandomState) -> Array:
         """The means of all rows, weighted with w^m; a row without any membership belongs everywhere."""
@@ -424,7 +425,7 @@ class CAFCM(InductiveSoftClusterer):
         group: Solution | None = None
 
         def polish(V: Array) -> Solution:
-            V, _ = settle(blocks, V, _LLOYD_PASSES, self.tol, "nearest", 0.0)
+            V, _ = settle(blocks, V, _LLOYD_PASSES, self.tol, "nearest")
             return Solution(V, _cost(blocks, V), space.position(V))
 
         def restart(module: Module) -> None:
@@ -498,7 +499,7 @@ class CAFCM(InductiveSoftClusterer):
 
 def _cost(blocks: Blocks, V: Array) -> float:
     """Sum of squared distances to the nearest centre."""
-    return float(blocks.reduce(center_statistics, V, "nearest", 0.0).objective)
+    return float(blocks.reduce(center_statistics, V, "nearest").objective)
 
 
 def _in_input_units(objective: float, frame: Frame) -> float:

@@ -48,7 +48,8 @@ from ..engine.blocks import Array, Block, Blocks, make_blocks
 from ..engine.initialisation import kmeans_plusplus, settle
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
-from ..kernels import CenterStatistics, center_memberships, center_rows, center_statistics, reference
+from ..kernels import reference
+from ..kernels.centers import CenterStatistics, center_memberships, center_rows, center_statistics
 from .fcm import FCM, fuzzy_start, resolve_fuzzifier, smaller
 
 _PASSES = 5  # of fuzzy c-means at the beginning of a path and after a fusion; more of them gain nothing
@@ -177,7 +178,7 @@ def fusion_path(blocks: Blocks, V: Array, m: float, last: int, careful: int, tre
 def coreset(blocks: Blocks, size: int, n_seeds: int, rng: np.random.RandomState) -> Blocks:
     """So many weighted rows in place of all: half of them drawn evenly, half by squared distance to k-means++ seeds."""
     block = blocks.joined()
-    distance = center_rows(block, kmeans_plusplus(blocks, n_seeds, rng), "nearest", 0.0)
+    distance = center_rows(block, kmeans_plusplus(blocks, n_seeds, rng), "nearest")
     even = np.full(block.n, 1 / block.n)
     chance = (even + distance / distance.sum()) / 2 if distance.any() else even
     drawn = np.sort(reference.draw(chance, block.order, (np.arange(size) + rng.uniform(size=size)) / size))
@@ -201,7 +202,7 @@ def prediction_strength(block: Block, V: Array, others: Array) -> float:
     ----------
     R. Tibshirani, G. Walther (2005). Cluster validation by prediction strength. J. Comput. Graph. Stat. 14(3), 511-528.
     """
-    own, foreign = (center_memberships(block, W, "nearest", 0.0).argmax(axis=1) for W in (V, others))
+    own, foreign = (center_memberships(block, W, "nearest").argmax(axis=1) for W in (V, others))
     weight, K = np.ones(block.n) if block.weight is None else block.weight, len(V)
     rows = np.bincount(own, minlength=K)
     table = np.bincount(own * K + foreign, weight, K * K).reshape(K, K)

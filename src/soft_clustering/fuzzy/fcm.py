@@ -29,7 +29,7 @@ from ..engine.blocks import Array, Block, Blocks, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, validate_features, validate_weights
-from ..kernels import CenterStatistics, center_memberships, center_statistics
+from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 
 
 def auto_fuzzifier(n_samples: float, n_features: int) -> float:

@@ -32,7 +32,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, Run, collapse, new_centers
 from ..engine.blocks import Array, Block, Blocks
-from ..kernels import CenterStatistics, center_memberships, center_statistics
+from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 from .possibilistic import bandwidth_to_input, distinct, fuzzy_bandwidths
 from .staged import StagedClusterer
 

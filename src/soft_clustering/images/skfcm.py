@@ -44,7 +44,8 @@ from ..engine.blocks import Array, Block, Blocks, Frame, make_blocks
 from ..fuzzy.fcm import fuzzy_start, resolve_fuzzifier
 from ..inputs.images import Image, refuse_shape_as_y, validate_image
 from ..kernelized.gamma import frame_gamma, resolve_gamma
-from ..kernels import EMPTY, center_rows, center_statistics
+from ..kernels import EMPTY
+from ..kernels.centers import center_rows, center_statistics
 from ..kernels.reference import fcm_rule
 
 _BAND = 1 << 20  # entries of the windows that are sorted at a time

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine.blocks import Array, Blocks
-from ..kernels import GaussStatistics, inverse_cholesky
+from ..kernels.gauss import GaussStatistics, inverse_cholesky
 from .base import MixtureClusterer
 
 _TINY = 10 * np.finfo(np.float64).eps

@@ -33,7 +33,7 @@ from ..engine.blocks import Array, Block, Blocks, Subspace, make_blocks
 from ..engine.covariance import to_input_units
 from ..engine.initialisation import input_rows
 from ..inputs.features import validate_matrix
-from ..kernels import GaussStatistics, gauss_memberships, gauss_statistics
+from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .gaussian import Components, GaussianClusterer
 
 

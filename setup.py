@@ -12,6 +12,7 @@ from setuptools.command.build_ext import build_ext
 KERNELS = Path("src/soft_clustering/kernels")
 SOURCES = sorted([*KERNELS.glob("*.h"), *KERNELS.glob("*.pyx")])
 REQUIRED = os.environ.get("SOFT_CLUSTERING_REQUIRE_KERNELS") == "1"
+FURTHER_FLAGS = os.environ.get("SOFT_CLUSTERING_FLAGS", "").split()  # for compiler and linker, as tools/sanitize.py sets
 
 
 def source_hash() -> str:
@@ -35,8 +36,8 @@ class BuildKernels(build_ext):
         else:
             compile_args = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
             openmp = ["-fopenmp"] if self.compiles_with("-fopenmp") else []
-        extension.extra_compile_args = compile_args + openmp
-        extension.extra_link_args = openmp
+        extension.extra_compile_args = compile_args + openmp + FURTHER_FLAGS
+        extension.extra_link_args = openmp + FURTHER_FLAGS
         # Set here, not in the constructor: cythonize drops it.
         extension.optional = not REQUIRED
         super().build_extension(extension)

@@ -21,7 +21,11 @@ ROOT = Path(__file__).resolve().parents[1]
 FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1 -O1"
 KERNELS = ["tests/kernels", "tests/test_optimization_equivalence.py"]
 FITS = ["tests/density/test_scm.py", "tests/documents/test_lda.py", "tests/graphs/test_bigclam.py"]
-SHORT = "twin or kernels or compiled or seed or pair or threads or sweep"
+# Each loop over chunks, in both types and widths and on threads.
+SHORT = (
+    "twins or distances or window or sums_over_pairs or seeding_kernel or gauss_kernels or threads_do_not "
+    "or compiled_lda or compiled_plsi or compiled_ratio or compiled_sweep or compiled_gumbel"
+)
 
 
 def build(folder: Path) -> None:

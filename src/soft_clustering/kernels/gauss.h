@@ -156,7 +156,7 @@ static TARGET void NAME(temper)(tile_t *t, int64_t K, double m, double *row)
    moments (want == WEIGHTS); row[r] becomes the row's part of the objective. w are the weights of the rows, `more` is for
    sums of its own. setup.py finds a rule by the line GAUSS_RULE(name); its twin is in reference.py. */
 #define GAUSS_RULE(name)                                                                                               \
-    static TARGET void NAME(gauss_rule_##name)(tile_t * t, int64_t K, const double *parameters, int want,              \
+    static TARGET void NAME(gauss_rule_##name)(tile_t *t, int64_t K, const double *parameters, int want,              \
                                                const double *w, double *more, double *row)
 
 /* Posteriors, no parameters; the objective is the log likelihood. */

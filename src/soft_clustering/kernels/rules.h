@@ -5,7 +5,7 @@
    t->E and t->narrow, as large as t->D. setup.py finds a rule by the line RULE(name); its twin is in reference.py. */
 
 #define RULE(name) \
-    static TARGET void NAME(rule_##name)(tile_t * t, int64_t K, const double *parameters, int want, double *row)
+    static TARGET void NAME(rule_##name)(tile_t *t, int64_t K, const double *parameters, int want, double *row)
 
 /* Log densities in t->D to posteriors; row[r] becomes the log likelihood of the row. */
 static TARGET void NAME(posteriors)(tile_t *t, int64_t K, double *row)

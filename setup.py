@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -9,13 +10,20 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = Path("src/soft_clustering/kernels")
-SOURCES = ["_compiled.pyx", "gauss.h", "graphs.h", "kernels.h", "rules.h", "tile.h", "topics.h"]
+SOURCES = sorted([*KERNELS.glob("*.h"), *KERNELS.glob("*.pyx")])
 REQUIRED = os.environ.get("SOFT_CLUSTERING_REQUIRE_KERNELS") == "1"
+FURTHER_FLAGS = os.environ.get("SOFT_CLUSTERING_FLAGS", "").split()  # for compiler and linker, as tools/sanitize.py sets
 
 
 def source_hash() -> str:
     """Hash of the kernel sources, compiled in so that a stale build is noticed."""
-    return hashlib.sha256(b"".join((KERNELS / name).read_bytes() for name in SOURCES)).hexdigest()[:16]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in SOURCES)).hexdigest()[:16]
+
+
+def rules(header: str, macro: str) -> str:
+    """The rules that a header defines by lines ``macro(name)``, as X(name)X(name)...: the one list of them."""
+    names = re.findall(rf"^{macro}\((\w+)\)", (KERNELS / header).read_text(encoding="utf-8"), re.MULTILINE)
+    return "".join(f"X({name})" for name in names)
 
 
 class BuildKernels(build_ext):
@@ -28,8 +36,8 @@ class BuildKernels(build_ext):
         else:
             compile_args = ["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
             openmp = ["-fopenmp"] if self.compiles_with("-fopenmp") else []
-        extension.extra_compile_args = compile_args + openmp
-        extension.extra_link_args = openmp
+        extension.extra_compile_args = compile_args + openmp + FURTHER_FLAGS
+        extension.extra_link_args = openmp + FURTHER_FLAGS
         # Set here, not in the constructor: cythonize drops it.
         extension.optional = not REQUIRED
         super().build_extension(extension)
@@ -59,8 +67,12 @@ def extensions() -> list[Extension]:
         "soft_clustering.kernels._compiled",
         [str(KERNELS / "_compiled.pyx")],
         include_dirs=[str(KERNELS)],
-        depends=[str(KERNELS / name) for name in SOURCES],
-        define_macros=[("SOURCE_HASH", f'"{source_hash()}"')],
+        depends=[str(path) for path in SOURCES],
+        define_macros=[
+            ("SOURCE_HASH", f'"{source_hash()}"'),
+            ("RULE_LIST", rules("rules.h", "RULE")),
+            ("GAUSS_RULE_LIST", rules("gauss.h", "GAUSS_RULE")),
+        ],
     )
     return cythonize([kernels], build_dir="build", language_level=3)
 

@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from soft_clustering import FCM, GMM, kernels
 from soft_clustering.engine.blocks import make_blocks
+from soft_clustering.kernels.centers import center_statistics
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -85,8 +86,8 @@ def fcm_pass(n: int, d: int, K: int) -> Callable[[int], dict]:
         times = in_turns(
             repeats,
             lloyd=lloyd,
-            fcm_m2=lambda: kernels.center_statistics(block, Vz, "fcm", 2.0),
-            fcm_m17=lambda: kernels.center_statistics(block, Vz, "fcm", 1.7),
+            fcm_m2=lambda: center_statistics(block, Vz, "fcm", 2.0),
+            fcm_m17=lambda: center_statistics(block, Vz, "fcm", 1.7),
         )
         # subtract, multiply-add for the distances; multiply-add for the sums
         flops, bytes_read = 5.0 * n * d * K, 8.0 * n * d

@@ -21,6 +21,7 @@ from sklearn.preprocessing import scale
 from soft_clustering import FCM, kernels
 from soft_clustering.engine import alternating
 from soft_clustering.engine.blocks import Block, Frame
+from soft_clustering.kernels import centers, gauss
 
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 
@@ -82,8 +83,8 @@ def test_center_kernels(kind, m, twin):
         rng = np.random.RandomState(i)
         block = make_block(rng, n, d, kind, weighted=i % 2 == 0)
         V = centers_for(block, K, rng)
-        found = kernels.center_statistics(block, V, "fcm", m)
-        expected = twin(kernels.center_statistics, block, V, "fcm", m)
+        found = centers.center_statistics(block, V, "fcm", m)
+        expected = twin(centers.center_statistics, block, V, "fcm", m)
         full = expected.weight >= kernels.EMPTY
         np.testing.assert_array_equal(found.weight >= kernels.EMPTY, full)
         np.testing.assert_allclose(found.weight[full], expected.weight[full], rtol=tolerance)
@@ -96,10 +97,10 @@ def test_center_kernels(kind, m, twin):
         assert (found.worst_row is None) == (expected.worst_row is None)
         if found.worst_row is not None:
             np.testing.assert_array_equal(found.worst_row, expected.worst_row)
-        memberships = kernels.center_memberships(block, V, "fcm", m)
+        memberships = centers.center_memberships(block, V, "fcm", m)
         assert memberships.dtype == block.X.dtype
         np.testing.assert_array_equal(memberships[0], np.eye(K)[0])  # the first row is on the first centre
-        close(memberships, twin(kernels.center_memberships, block, V, "fcm", m), tolerance)
+        close(memberships, twin(centers.center_memberships, block, V, "fcm", m), tolerance)
 
 
 @needs_kernels
@@ -111,7 +112,7 @@ def test_seeding_kernel(kind, twin):
         rng = np.random.RandomState(i)
         block = make_block(rng, n, d, kind, weighted=i % 2 == 0)
         uniforms = rng.uniform(size=(K, 2 + i % 4))
-        found, expected = (call(kernels.seed, block, block.order, uniforms) for call in (run, twin))
+        found, expected = (call(centers.seed, block, block.order, uniforms) for call in (run, twin))
         assert found.shape == (K, d)
         np.testing.assert_array_equal(found, expected)
 
@@ -127,9 +128,9 @@ def test_index_types_do_not_change_a_bit(index, dtype):
     rng = np.random.RandomState(0)
     X = sparse.random(200, 30, 0.2, "csr", dtype=dtype, random_state=0)
     V = rng.normal(size=(4, 30))
-    expected = kernels.center_statistics(Block(X, None, Frame(np.zeros(30), 2.0)), V, "fcm", 1.7)
+    expected = centers.center_statistics(Block(X, None, Frame(np.zeros(30), 2.0)), V, "fcm", 1.7)
     X.indices, X.indptr = X.indices.astype(index), X.indptr.astype(index)
-    found = kernels.center_statistics(Block(X, None, Frame(np.zeros(30), 2.0)), V, "fcm", 1.7)
+    found = centers.center_statistics(Block(X, None, Frame(np.zeros(30), 2.0)), V, "fcm", 1.7)
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -138,7 +139,7 @@ def test_index_types_do_not_change_a_bit(index, dtype):
 def test_empty_rows_of_a_sparse_matrix(twin):
     X = sparse.csr_matrix((70, 3))
     block, V = Block(X, None, Frame(np.zeros(3), 1.0)), np.array([[1.0, 0, 0], [0, 2, 0]])
-    found, expected = (call(kernels.center_statistics, block, V, "fcm", 2.0) for call in (run, twin))
+    found, expected = (call(centers.center_statistics, block, V, "fcm", 2.0) for call in (run, twin))
     np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-14)
     np.testing.assert_array_equal(found.total, np.zeros((2, 3)))
     assert found.objective == pytest.approx(70 * 0.8, rel=1e-14, abs=0)
@@ -169,12 +170,12 @@ def test_gauss_kernels(kind, full, twin):
         block = make_block(rng, n, d, kind, weighted=i % 2 == 0)
         means, factors, constants = components(rng, K, d, full)
         found, expected = (
-            call(kernels.gauss_statistics, block, means, factors, constants, full=full) for call in (run, twin)
+            call(gauss.gauss_statistics, block, means, factors, constants, full=full) for call in (run, twin)
         )
         for a, b in zip(found, expected, strict=True):
             close(a, b, 1e-13)
         (U, rows), (U_twin, rows_twin) = (
-            call(kernels.gauss_memberships, block, means, factors, constants, full=full) for call in (run, twin)
+            call(gauss.gauss_memberships, block, means, factors, constants, full=full) for call in (run, twin)
         )
         assert U.dtype == block.X.dtype
         # The arithmetic is in double for both types: a float result differs by one rounding at most.
@@ -193,7 +194,7 @@ def test_gauss_kernels_with_given_memberships(kind, full, twin):
         means, memberships = rng.normal(size=(K, d)), rng.dirichlet(np.ones(K), n)
         memberships[:, 0] = i % 3 > 0  # sometimes a component that nobody belongs to
         found, expected = (
-            call(kernels.gauss_statistics, block, means, None, None, full=full, memberships=memberships)
+            call(gauss.gauss_statistics, block, means, None, None, full=full, memberships=memberships)
             for call in (run, twin)
         )
         for a, b in zip(found, expected, strict=True):
@@ -206,23 +207,23 @@ def test_gauss_kernels_with_given_memberships(kind, full, twin):
 
 def results_on_grid(monkeypatch, block, chunks, threads):
     """What every kernel gives for a number of chunks and threads."""
-    monkeypatch.setattr(kernels, "_grid", lambda block, K, width: (chunks, threads))
+    monkeypatch.setattr(kernels, "row_grid", lambda block, K, width: (chunks, threads))
     rng = np.random.RandomState(1)
     V = rng.normal(size=(5, block.d))
     far = np.vstack([V[:4], np.full((1, block.d), 1e5)])
     results = [
-        *kernels.center_statistics(block, V, "fcm", 1.7)[:4],
-        *kernels.center_statistics(
+        *centers.center_statistics(block, V, "fcm", 1.7)[:4],
+        *centers.center_statistics(
             block, far, "fcm", 1.02
         ),  # the weight of a centre underflows: the worst row is given
-        kernels.center_memberships(block, V, "fcm", 1.7),
-        kernels.seed(block, block.order, rng.uniform(size=(9, 4))),
+        centers.center_memberships(block, V, "fcm", 1.7),
+        centers.seed(block, block.order, rng.uniform(size=(9, 4))),
     ]
     if not sparse.issparse(block.X):
         for full in (True, False):
             means, factors, constants = components(rng, 5, block.d, full)
-            results += kernels.gauss_statistics(block, means, factors, constants, full=full)
-            results += kernels.gauss_memberships(block, means, factors, constants, full=full)
+            results += gauss.gauss_statistics(block, means, factors, constants, full=full)
+            results += gauss.gauss_memberships(block, means, factors, constants, full=full)
     return results
 
 
@@ -262,7 +263,7 @@ def test_power_is_accurate(m):
     power = 1 / (mpmath.mpf(m) - 1)
     x = np.concatenate([10.0 ** -np.arange(1, 140, 7), np.linspace(0.05, 0.95, 37)])
     block = Block(x[:, None], None, Frame(np.zeros(1), 1.0))
-    found = kernels.center_memberships(block, np.array([[0.0], [1.0]]), "fcm", m)
+    found = centers.center_memberships(block, np.array([[0.0], [1.0]]), "fcm", m)
     for value, memberships in zip(x, found, strict=True):
         near, far = mpmath.mpf(value) ** 2, (1 - mpmath.mpf(value)) ** 2
         smaller = min(near, far) / max(near, far)
@@ -285,7 +286,7 @@ def test_likelihood_is_accurate():
     x = np.linspace(-30, 30, 241)
     block = Block(x[:, None], None, Frame(np.zeros(1), 1.0))
     means, factors, constants = np.array([[-1.0], [2.5]]), np.ones((2, 1)), np.log([0.3, 0.7])
-    memberships, rows = kernels.gauss_memberships(block, means, factors, constants, full=False)
+    memberships, rows = gauss.gauss_memberships(block, means, factors, constants, full=False)
     for i, value in enumerate(x):
         parts = [
             mpmath.mpf(c) - (mpmath.mpf(value) - mpmath.mpf(v)) ** 2 / 2

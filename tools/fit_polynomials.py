@@ -1,4 +1,4 @@
-"""Derive the polynomials of the branch-free exp and log in ``src/soft_clustering/kernels/tile.h``.
+"""Derive the polynomials of the branch-free exp and log in ``src/soft_clustering/kernels/elementary.h``.
 
 Minimax fits in relative error by the Remez exchange, in 60-digit arithmetic:
 

@@ -29,7 +29,7 @@ from soft_clustering.engine.alternating import (
     state_shift,
 )
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.kernels import CenterStatistics
+from soft_clustering.kernels.centers import CenterStatistics
 
 IRIS = load_iris().data
 ONE_ROW = make_blocks(np.array([[0.0, 0.0], [2.0, 2.0]]))  # mean variance 1 in its frame

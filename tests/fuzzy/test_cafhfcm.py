@@ -28,6 +28,7 @@ from soft_clustering.fuzzy.cafhfcm import (
     prediction_strength,
     simplified_silhouette,
 )
+from soft_clustering.kernels.centers import center_statistics
 
 IRIS = load_iris().data
 WINE = load_wine().data
@@ -530,7 +531,7 @@ def test_coreset_stands_in_for_all_rows():
     assert core.total_weight == pytest.approx(20000, rel=0.03)
     for K in (1, 4, 9):
         V = rng.normal(size=(K, 3)) * 2
-        full, part = (B.reduce(kernels.center_statistics, V, "fcm", 2.0) for B in (blocks, core))
+        full, part = (B.reduce(center_statistics, V, "fcm", 2.0) for B in (blocks, core))
         assert part.objective == pytest.approx(full.objective, rel=0.05)
 
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import scale
 from soft_clustering import FCM, GathGeva, kernels
 from soft_clustering.engine.alternating import Run, alternate
 from soft_clustering.fuzzy.gath_geva import Components
-from soft_clustering.kernels import TemperedStatistics, gauss_statistics
+from soft_clustering.kernels.gauss import TemperedStatistics, gauss_statistics
 
 IRIS = load_iris().data
 START = IRIS[[0, 60, 120]] + 0.01  # on no row

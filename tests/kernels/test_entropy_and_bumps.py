@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 
 from soft_clustering import kernels
 from soft_clustering.engine.blocks import Block, Frame
-from soft_clustering.kernels import reference
+from soft_clustering.kernels import centers, reference
 
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 property_test = settings(max_examples=100, deadline=None, derandomize=True)
@@ -111,12 +111,12 @@ def test_rows_by_definition(monkeypatch, compiled, container):
     block = Block(container(X), rng.uniform(0, 2, 300), Frame(np.zeros(3), np.array([1.0, 2.0, 0.5])))
     D = cdist(X * [1, 2, 0.5], V, "sqeuclidean")
     np.testing.assert_allclose(
-        kernels.center_rows(block, V, "bumps", 0.4, *weights), np.exp(-0.4 * D) @ weights, rtol=1e-13
+        centers.center_rows(block, V, "bumps", 0.4, *weights), np.exp(-0.4 * D) @ weights, rtol=1e-13
     )
-    np.testing.assert_allclose(kernels.center_rows(block, V[:1], "fcm", 2.0), D[:, 0], rtol=1e-13)
+    np.testing.assert_allclose(centers.center_distances(block, V), D, rtol=1e-13, atol=1e-14)
     expected = -0.8 * np.log(np.exp(-D / 0.8).sum(axis=1))
     np.testing.assert_allclose(
-        kernels.center_rows(block, V, "entropy", 0.8, *np.zeros(70)), expected, rtol=0, atol=1e-13
+        centers.center_rows(block, V, "entropy", 0.8, *np.zeros(70)), expected, rtol=0, atol=1e-13
     )
 
 
@@ -136,32 +136,31 @@ def test_kernels(kind, rule, twin):
     tolerance = 1e-5 if kind == "dense32" else 1e-12
     for rng, block, V in cases(kind):
         arguments = (block, V, rule, *parameters_of(rule, len(V), rng))
-        found, expected = kernels.center_statistics(*arguments), twin(kernels.center_statistics, *arguments)
+        found, expected = centers.center_statistics(*arguments), twin(centers.center_statistics, *arguments)
         same(found.weight, expected.weight, tolerance)
         same(found.total, expected.total, tolerance)
         assert found.objective == pytest.approx(expected.objective, rel=tolerance, abs=tolerance * block.n)
         assert found.worst == pytest.approx(expected.worst, rel=tolerance, abs=tolerance)
         assert (found.worst_row is None) == (expected.worst_row is None)
-        same(kernels.center_rows(*arguments), twin(kernels.center_rows, *arguments), tolerance)
-        for a, b in zip(kernels.center_scatter(*arguments), twin(kernels.center_scatter, *arguments), strict=True):
+        same(centers.center_rows(*arguments), twin(centers.center_rows, *arguments), tolerance)
+        for a, b in zip(centers.center_scatter(*arguments), twin(centers.center_scatter, *arguments), strict=True):
             same(a, b, tolerance)
-        U = kernels.center_memberships(*arguments)
+        U = centers.center_memberships(*arguments)
         assert U.dtype == block.X.dtype
-        same(U, twin(kernels.center_memberships, *arguments), 1e-5 if kind.endswith("32") else tolerance)
+        same(U, twin(centers.center_memberships, *arguments), 1e-5 if kind.endswith("32") else tolerance)
 
 
 @needs_kernels
 @pytest.mark.usefixtures("vectors")
 @pytest.mark.parametrize("kind", KINDS)
-def test_distances_as_rows(kind, twin):
-    """Fuzzy c-means with one prototype: the objective of a row is its squared distance."""
+def test_distances(kind, twin):
     for _, block, V in cases(kind):
-        found, expected = (
-            kernels.center_rows(block, V[:1], "fcm", 2.0),
-            twin(kernels.center_rows, block, V[:1], "fcm", 2.0),
-        )
+        found, expected = centers.center_distances(block, V), twin(centers.center_distances, block, V)
+        assert found.dtype == expected.dtype == np.float64  # whatever the type of the rows
         same(found, expected, 1e-5 if kind == "dense32" else 1e-12)
-        assert found[0] <= (1e-12 if kind == "dense32" else 1e-28)  # the first prototype is the first row
+        assert found[0, 0] <= (1e-12 if kind == "dense32" else 1e-28)  # the first prototype is the first row
+        # Fuzzy c-means with one prototype: the objective of a row is its squared distance.
+        np.testing.assert_array_equal(centers.center_rows(block, V[-1:], "fcm", 2.0), found[:, -1])
 
 
 @needs_kernels
@@ -172,10 +171,10 @@ def test_extreme_temperatures(weight, twin):
     block = make_block(rng, 130, 3, "dense64", weighted=True)
     V = np.vstack([rng.normal(size=(3, 3)), np.full((1, 3), 1e100)])
     arguments = (block, V, "entropy", weight, *np.zeros(4))
-    U = kernels.center_memberships(*arguments)
+    U = centers.center_memberships(*arguments)
     np.testing.assert_allclose(U.sum(axis=1), 1, rtol=1e-14)
-    np.testing.assert_allclose(U, twin(kernels.center_memberships, *arguments), rtol=0, atol=1e-7)
-    np.testing.assert_allclose(kernels.center_rows(*arguments), twin(kernels.center_rows, *arguments), rtol=1e-13)
+    np.testing.assert_allclose(U, twin(centers.center_memberships, *arguments), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(centers.center_rows(*arguments), twin(centers.center_rows, *arguments), rtol=1e-13)
     if weight < 1:
         D = reference.squared_distances(block.take(slice(None)), V)
         np.testing.assert_array_equal(U.argmax(axis=1), D.argmin(axis=1))
@@ -187,7 +186,7 @@ def test_worst_row_where_a_weight_underflows(twin):
     X = np.array([[0.0], [1.0], [10.0], [11.0], [13.0]])
     block = Block(X, None, Frame(np.zeros(1), 1.0))
     arguments = (block, np.array([[0.5], [10.5], [1e4]]), "entropy", 0.1, *np.zeros(3))
-    for found in (kernels.center_statistics(*arguments), twin(kernels.center_statistics, *arguments)):
+    for found in (centers.center_statistics(*arguments), twin(centers.center_statistics, *arguments)):
         np.testing.assert_array_equal(found.worst_row, [13.0])
         assert found.weight[2] < kernels.EMPTY
 
@@ -198,7 +197,7 @@ def test_bumps_are_accurate():
     """exp of the kernels against 40 digits, over the range of a double."""
     mpmath.mp.dps = 40
     x = np.concatenate([np.linspace(0, 26, 200), [100.0, 1e50, 1e100]])
-    found = kernels.center_rows(Block(x[:, None], None, Frame(np.zeros(1), 1.0)), np.zeros((1, 1)), "bumps", 1.0, 3.0)
+    found = centers.center_rows(Block(x[:, None], None, Frame(np.zeros(1), 1.0)), np.zeros((1, 1)), "bumps", 1.0, 3.0)
     for value, bump in zip(x, found, strict=True):
         exact = 3 * mpmath.exp(-(mpmath.mpf(value) ** 2))
         assert abs(bump - exact) <= 1e-15 * (1 + value**2) * exact if value < 100 else bump == 0
@@ -213,13 +212,13 @@ def test_threads_do_not_change_a_bit(monkeypatch, kind, rule):
     arguments = (block, V, rule, *parameters_of(rule, 5, rng))
     results = []
     for chunks, threads in ((16, 1), (16, 2), (16, 8), (3, 2)):
-        monkeypatch.setattr(kernels, "_grid", lambda block, K, width, grid=(chunks, threads): grid)
+        monkeypatch.setattr(kernels, "row_grid", lambda block, K, width, grid=(chunks, threads): grid)
         results.append(
             [
-                kernels.center_rows(*arguments),
-                kernels.center_memberships(*arguments),
-                *kernels.center_scatter(*arguments),
-                *kernels.center_statistics(*arguments)[:4],
+                centers.center_rows(*arguments),
+                centers.center_memberships(*arguments),
+                *centers.center_scatter(*arguments),
+                *centers.center_statistics(*arguments)[:4],
             ]
         )
     for other in results[1:3]:

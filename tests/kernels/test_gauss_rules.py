@@ -8,7 +8,8 @@ import pytest
 
 from soft_clustering import kernels
 from soft_clustering.engine.blocks import Block, Frame
-from soft_clustering.kernels import TemperedStatistics, reference
+from soft_clustering.kernels import gauss, reference
+from soft_clustering.kernels.gauss import TemperedStatistics
 
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 
@@ -77,10 +78,10 @@ def test_rules_by_definition(monkeypatch, rule):
     monkeypatch.setattr(kernels, "compiled", None)
     block, arguments, keywords = problem(0, 30, 3, 4, rule)
     Z, U, rows, W, M = by_definition(block, *arguments, **keywords)
-    found, found_rows = kernels.gauss_memberships(block, *arguments, **keywords)
+    found, found_rows = gauss.gauss_memberships(block, *arguments, **keywords)
     np.testing.assert_allclose(found, U, rtol=0, atol=1e-13)
     np.testing.assert_allclose(found_rows, rows, rtol=1e-13)
-    statistics = kernels.gauss_statistics(block, *arguments, **keywords)
+    statistics = gauss.gauss_statistics(block, *arguments, **keywords)
     assert statistics.objective == pytest.approx(block.weight @ rows, rel=1e-13)
     C = Z[:, None, :] - arguments[0]
     w = block.weight
@@ -103,11 +104,11 @@ def test_compiled_rules_are_their_twins(both, rule, dtype):
     tolerance = 2e-13 * max(1, 1 / (rule[1] - 1))
     for i, (n, d, K) in enumerate(SHAPES):
         block, arguments, keywords = problem(i, n, d, K, rule, dtype, weighted=i % 2 == 0)
-        found, expected = both(kernels.gauss_statistics, block, *arguments, **keywords)
+        found, expected = both(gauss.gauss_statistics, block, *arguments, **keywords)
         assert len(found) == (7 if rule[0] == "tempered" else 4)
         for a, b in zip(found, expected, strict=True):
             close(a, b, tolerance)
-        (U, rows), (U_twin, rows_twin) = both(kernels.gauss_memberships, block, *arguments, **keywords)
+        (U, rows), (U_twin, rows_twin) = both(gauss.gauss_memberships, block, *arguments, **keywords)
         assert U.dtype == U_twin.dtype == dtype
         # The arithmetic is in double for both types: a float result differs by one rounding at most.
         np.testing.assert_allclose(U, U_twin, rtol=0, atol=tolerance if dtype == np.float64 else 6e-8)
@@ -121,8 +122,8 @@ def test_statistics_merge_over_blocks(monkeypatch, compiled, rule):
         monkeypatch.setattr(kernels, "compiled", None)
     block, arguments, keywords = problem(0, 200, 4, 3, rule)
     parts = [Block(block.X[at], block.weight[at], block.frame) for at in (slice(0, 71), slice(71, None))]
-    one, two = (kernels.gauss_statistics(part, *arguments, **keywords) for part in parts)
-    for a, b in zip(one.merge(two), kernels.gauss_statistics(block, *arguments, **keywords), strict=True):
+    one, two = (gauss.gauss_statistics(part, *arguments, **keywords) for part in parts)
+    for a, b in zip(one.merge(two), gauss.gauss_statistics(block, *arguments, **keywords), strict=True):
         close(a, b, 1e-13)
 
 
@@ -132,11 +133,11 @@ def test_threads_do_not_change_a_bit(monkeypatch, rule):
     block, arguments, keywords = problem(0, 3000, 6, 5, rule)
     results = []
     for threads in (1, 2, 3):
-        monkeypatch.setattr(kernels, "_grid", lambda block, K, width, threads=threads: (11, threads))
+        monkeypatch.setattr(kernels, "row_grid", lambda block, K, width, threads=threads: (11, threads))
         results.append(
             [
-                *kernels.gauss_statistics(block, *arguments, **keywords),
-                *kernels.gauss_memberships(block, *arguments, **keywords),
+                *gauss.gauss_statistics(block, *arguments, **keywords),
+                *gauss.gauss_memberships(block, *arguments, **keywords),
             ]
         )
     for other in results[1:]:
@@ -150,7 +151,7 @@ def test_metric_rule_on_a_mean_is_one_hot(monkeypatch, compiled):
         monkeypatch.setattr(kernels, "compiled", None)
     block, (means, factors, constants, *_), keywords = problem(0, 5, 3, 4, ("metric", 1.7))
     means[2] = block.take([3])[0]
-    U, rows = kernels.gauss_memberships(block, means, factors, constants, 1.7, 1.0, 2.0, 3.0, 4.0, **keywords)
+    U, rows = gauss.gauss_memberships(block, means, factors, constants, 1.7, 1.0, 2.0, 3.0, 4.0, **keywords)
     np.testing.assert_array_equal(U[3], [0, 0, 1, 0])
     assert rows[3] == 0
 
@@ -162,9 +163,9 @@ def test_tempered_rule_far_out_and_nearly_hard(monkeypatch, compiled):
         monkeypatch.setattr(kernels, "compiled", None)
     block = Block(np.array([[1e100], [0.0]]), None, Frame(np.zeros(1), 1.0))
     arguments = np.array([[0.0], [1.0]]), np.array([[[1e120]], [[1.0]]]), np.zeros(2), 1 + 1e-12, 1.0
-    U, _ = kernels.gauss_memberships(block, *arguments, full=True, rule="tempered")
+    U, _ = gauss.gauss_memberships(block, *arguments, full=True, rule="tempered")
     np.testing.assert_array_equal(U, [[0, 1], [1, 0]])
-    statistics = kernels.gauss_statistics(block, *arguments, full=True, rule="tempered")
+    statistics = gauss.gauss_statistics(block, *arguments, full=True, rule="tempered")
     np.testing.assert_array_equal(statistics.share, [1, 1])
 
 
@@ -183,7 +184,7 @@ def test_inverse_cholesky_twins(d):
     rng = np.random.RandomState(d)
     A = rng.normal(size=(4, d, d + 3))
     covariances = A @ np.swapaxes(A, 1, 2) * 10.0 ** rng.uniform(-6, 6, (4, 1, 1))
-    factors, failed = kernels.inverse_cholesky(covariances)
+    factors, failed = gauss.inverse_cholesky(covariances)
     theirs, _ = reference.inverse_cholesky(covariances)
     assert failed is None
     np.testing.assert_allclose(factors, theirs, rtol=1e-9, atol=1e-9 * np.abs(theirs).max())
@@ -195,4 +196,4 @@ def test_inverse_cholesky_twins(d):
 def test_inverse_cholesky_names_the_first_failure(bad):
     covariances = np.tile(np.eye(3), (4, 1, 1))
     covariances[2, 1, 1] = bad
-    assert kernels.inverse_cholesky(covariances)[1] == reference.inverse_cholesky(covariances)[1] == 2
+    assert gauss.inverse_cholesky(covariances)[1] == reference.inverse_cholesky(covariances)[1] == 2

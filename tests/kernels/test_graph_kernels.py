@@ -1,5 +1,7 @@
 """Kernels of graphs: passes over links against loops over their definition, random draws, compiled against NumPy."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -115,6 +117,39 @@ def test_compiled_sweep_equals_numpy(vectors, twin):
     graphs.affiliation_rows(links, F, f, 0.02, 1000.0, 50)
     twin(graphs.affiliation_rows, links, F, g, 0.02, 1000.0, 50)
     np.testing.assert_allclose(f, g, atol=1e-7)
+
+
+@needs_kernels
+def test_affiliations_take_indices_of_either_size():
+    rng = np.random.default_rng(4)
+    A, start, order = random_graph(rng, 40), graphs.padded(rng.uniform(size=(40, 3))), rng.permutation(40)
+    results = []
+    for dtype in (np.int32, np.int64):
+        B = sparse.csr_array((A.data, A.indices.astype(dtype), A.indptr.astype(dtype)), shape=A.shape)
+        B.indices, B.indptr = B.indices.astype(dtype, copy=False), B.indptr.astype(dtype, copy=False)
+        assert B.indices.dtype == B.indptr.dtype == dtype
+        F = start.copy()
+        graphs.affiliation_sweep(B, F, F.sum(axis=0), order, 0.02, 1000.0)
+        f = start[:5].copy()
+        graphs.affiliation_rows(B[:5], F, f, 0.02, 1000.0, 20)
+        results.append((F, f, graphs.affiliation_likelihood(B, F, 0.02)))
+    for narrow, wide in zip(*results, strict=True):
+        np.testing.assert_array_equal(narrow, wide)
+
+
+@needs_kernels
+def test_a_sweep_copies_no_indices():
+    rng = np.random.default_rng(5)
+    A = sparse.csr_array((rng.uniform(size=(500, 500)) < 0.4).astype(np.float64))
+    A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
+    F = graphs.padded(rng.uniform(size=(500, 2)))
+    total, order = F.sum(axis=0), rng.permutation(500)
+    tracemalloc.start()
+    graphs.affiliation_sweep(A, F, total, order, 0.02, 1000.0)
+    graphs.affiliation_likelihood(A, F, 0.02)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < A.indices.nbytes / 10
 
 
 def test_no_entry_exceeds_the_limit():

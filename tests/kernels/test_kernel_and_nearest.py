@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from soft_clustering import kernels
 from soft_clustering.engine.blocks import Block, Frame, make_blocks
 from soft_clustering.engine.initialisation import kmeans
-from soft_clustering.kernels import reference
+from soft_clustering.kernels import centers, reference
 
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not compiled")
 RULES = [("kernel", 2.0, 0.3), ("kernel", 1.4, 5.0), ("kernel", 2.5, 1e-6), ("nearest",)]
@@ -35,10 +35,10 @@ def test_twins(rule, as_csr, dtype, rtol):
     weight = rng.uniform(0.5, 2, len(X))
     block = block_of(sparse.csr_array(X) if as_csr else X, weight)
     expected = reference.center_statistics(block, V, *rule)
-    found = kernels.center_statistics(block, V, *rule)
+    found = centers.center_statistics(block, V, *rule)
     for got, want in zip(found[:3], expected[:3], strict=True):
         np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol * np.abs(want).max())
-    U = kernels.center_memberships(block, V, *rule)
+    U = centers.center_memberships(block, V, *rule)
     assert U.dtype == dtype
     np.testing.assert_allclose(U, reference.center_memberships(block, V, *rule), rtol=0, atol=rtol)
 
@@ -46,16 +46,16 @@ def test_twins(rule, as_csr, dtype, rtol):
 def test_kernel_rule_keeps_small_distances():
     """1 - exp(-x) by its series where x is small; by the difference it would have no digit left."""
     x = np.array([1e-300, 1e-20, 1e-12, 1e-5, 0.3, 0.36, 1.0, 30.0, 709.0, 1e10])
-    found = kernels.center_rows(block_of(np.sqrt(x)[:, None]), np.zeros((1, 1)), "kernel", 2.0, 1.0)
+    found = centers.center_rows(block_of(np.sqrt(x)[:, None]), np.zeros((1, 1)), "kernel", 2.0, 1.0)
     np.testing.assert_allclose(found, -np.expm1(-x), rtol=1e-14)
 
 
 def test_kernel_rule_far_from_everything():
     block = block_of(np.array([[1e6, 0.0], [0.0, 0.0]]))
     V = np.array([[0.0, 1.0], [1.0, 3.0]])
-    U = kernels.center_memberships(block, V, "kernel", 2.0, 1.0)
+    U = centers.center_memberships(block, V, "kernel", 2.0, 1.0)
     np.testing.assert_allclose(U[0], 0.5)
-    statistics = kernels.center_statistics(block, V, "kernel", 2.0, 1.0)
+    statistics = centers.center_statistics(block, V, "kernel", 2.0, 1.0)
     np.testing.assert_allclose(statistics.total, 0, atol=1e-300)
     np.testing.assert_allclose(statistics.weight, U[1] ** 2 * np.exp(-np.array([1.0, 10.0])), rtol=1e-12)
 
@@ -65,9 +65,9 @@ def test_nearest_rule():
     X, V = rng.normal(size=(300, 3)), rng.normal(size=(6, 3))
     V[4] = V[2]  # of two equal ones the first
     D = cdist(X, V, "sqeuclidean")
-    U = kernels.center_memberships(block_of(X), V, "nearest")
+    U = centers.center_memberships(block_of(X), V, "nearest")
     np.testing.assert_array_equal(U, np.eye(6)[D.argmin(axis=1)])
-    statistics = kernels.center_statistics(block_of(X), V, "nearest")
+    statistics = centers.center_statistics(block_of(X), V, "nearest")
     np.testing.assert_array_equal(statistics.weight, U.sum(axis=0))
     np.testing.assert_allclose(statistics.total, U.T @ X, atol=1e-12)
     assert statistics.objective == pytest.approx(D.min(axis=1).sum(), rel=1e-13)

@@ -13,7 +13,9 @@ from scipy.stats import multivariate_normal
 
 from soft_clustering import kernels
 from soft_clustering.engine.blocks import Block, Frame
-from soft_clustering.kernels import CenterStatistics, GaussStatistics, reference
+from soft_clustering.kernels import centers, reference
+from soft_clustering.kernels.centers import CenterStatistics
+from soft_clustering.kernels.gauss import GaussStatistics
 
 property_test = settings(max_examples=100, deadline=None, derandomize=True)
 distances = arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.floats(0, 1e100))
@@ -199,7 +201,7 @@ def test_seed_by_definition(monkeypatch, compiled, container, weighted):
     for _ in range(20):
         uniforms = rng.uniform(size=(7, 3))
         chosen = greedy(X, np.ones(90) if weight is None else weight, block.order, uniforms)
-        np.testing.assert_array_equal(kernels.seed(block, block.order, uniforms), X[chosen])
+        np.testing.assert_array_equal(centers.seed(block, block.order, uniforms), X[chosen])
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -211,7 +213,7 @@ def test_seed_where_all_rows_are_covered(monkeypatch, compiled):
     # 0 first, then 4; the third by weight alone: 2 of 8 are at 0
     for last, expected in ((0.1, 0.0), (0.24, 0.0), (0.26, 4.0), (0.9, 4.0)):
         uniforms = np.array([[0.0, 0.0], [0.5, 0.5], [last, last]])
-        np.testing.assert_array_equal(kernels.seed(block, block.order, uniforms), [[0.0], [4.0], [expected]])
+        np.testing.assert_array_equal(centers.seed(block, block.order, uniforms), [[0.0], [4.0], [expected]])
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -222,9 +224,9 @@ def test_seed_draws_no_row_without_mass(monkeypatch, compiled):
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
     block = Block(X, None, Frame(np.zeros(1), 1.0))
     for u, expected in ((0.0, 0.0), (0.25, 1.0), (0.5, 2.0), (0.75, 3.0)):
-        np.testing.assert_array_equal(kernels.seed(block, np.arange(4), np.full((1, 2), u)), [[expected]])
+        np.testing.assert_array_equal(centers.seed(block, np.arange(4), np.full((1, 2), u)), [[expected]])
     # The centre 0 has no mass any more, and is first in the order.
-    np.testing.assert_array_equal(kernels.seed(block, np.arange(4), np.zeros((2, 1))), [[0.0], [1.0]])
+    np.testing.assert_array_equal(centers.seed(block, np.arange(4), np.zeros((2, 1))), [[0.0], [1.0]])
 
 
 def test_draw():
@@ -284,13 +286,13 @@ def many_cores(monkeypatch):
     ],
 )
 def test_chunks(n, d, K, width, chunks):
-    assert kernels._grid(block_of(n, d), K, width)[0] == chunks
+    assert kernels.row_grid(block_of(n, d), K, width)[0] == chunks
 
 
 @pytest.mark.usefixtures("many_cores")
 def test_small_work_has_one_thread():
-    assert kernels._grid(block_of(1024, 2), 3, 6) == (4, 1)
-    assert kernels._grid(block_of(1024, 100), 3, 6) == (4, 4)
+    assert kernels.row_grid(block_of(1024, 2), 3, 6) == (4, 1)
+    assert kernels.row_grid(block_of(1024, 100), 3, 6) == (4, 4)
 
 
 def test_chunks_do_not_depend_on_the_threads(monkeypatch):
@@ -298,12 +300,18 @@ def test_chunks_do_not_depend_on_the_threads(monkeypatch):
     for threads in (1, 2, 7):
         monkeypatch.setattr(kernels, "compiled", type("C", (), {"max_threads": staticmethod(lambda t=threads: t)}))
         monkeypatch.setattr(kernels, "usable_cores", lambda: 4)
-        grids.append(kernels._grid(block_of(10**5, 10), 10, 100))
+        grids.append(kernels.row_grid(block_of(10**5, 10), 10, 100))
     assert grids == [(64, 1), (64, 2), (64, 4)]  # at most the usable cores
 
 
 def testusable_cores():
     assert kernels.usable_cores() >= 1
+
+
+@pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
+def test_every_rule_has_a_twin():
+    assert set(kernels.compiled.RULES) == set(reference.RULES)
+    assert set(kernels.compiled.GAUSS_RULES) == set(reference.GAUSS_RULES)
 
 
 @pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from soft_clustering import kernels
-from soft_clustering.kernels import reference
+from soft_clustering.kernels import pairs, reference
 
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 
@@ -31,7 +31,7 @@ def test_sums_over_pairs(n, d, vectors):
     Z, weight = rows("plain", n, d), np.random.RandomState(0).uniform(0, 2, n)
     weight[: n // 4] = 0
     expected = np.exp(-0.7 / d * cdist(Z, Z, "sqeuclidean")) @ weight
-    np.testing.assert_allclose(kernels.pair_bumps(Z, 0.7 / d, weight), expected, rtol=1e-12)
+    np.testing.assert_allclose(pairs.pair_bumps(Z, 0.7 / d, weight), expected, rtol=1e-12)
     np.testing.assert_allclose(reference.pair_bumps(Z, 0.7 / d, weight), expected, rtol=1e-12)
 
 
@@ -40,8 +40,8 @@ def test_sums_over_pairs(n, d, vectors):
 def test_sums_do_not_depend_on_the_threads():
     Z, weight = rows("plain", 1500, 5), np.ones(1500)
     with kernels.one_thread():
-        alone = kernels.pair_bumps(Z, 0.3, weight)
-    np.testing.assert_array_equal(kernels.pair_bumps(Z, 0.3, weight), alone)
+        alone = pairs.pair_bumps(Z, 0.3, weight)
+    np.testing.assert_array_equal(pairs.pair_bumps(Z, 0.3, weight), alone)
 
 
 @needs_kernels
@@ -51,7 +51,7 @@ def test_median_over_pairs(kind, n, d, vectors):
     Z = rows(kind, n, d)
     distances = pdist(Z)
     expected = np.median(distances[distances > 0])
-    assert kernels.pair_median(Z) == pytest.approx(expected, rel=1e-14)
+    assert pairs.pair_median(Z) == pytest.approx(expected, rel=1e-14)
     assert reference.pair_median(Z) == pytest.approx(expected, rel=1e-14)
 
 
@@ -60,9 +60,9 @@ def test_median_comes_from_the_bracket(monkeypatch):
     """The pairs are sorted only where the bracket fails: too many equal distances."""
     calls = []
     monkeypatch.setattr(reference, "pair_median", lambda Z: calls.append(1) or np.nan)
-    assert kernels.pair_median(rows("plain", 1000, 8)) > 0
+    assert pairs.pair_median(rows("plain", 1000, 8)) > 0
     assert calls == []
-    kernels.pair_median(np.round(rows("plain", 1000, 1)))
+    pairs.pair_median(np.round(rows("plain", 1000, 1)))
     assert calls == [1]
 
 
@@ -80,4 +80,4 @@ def test_window(vectors):
 
 @pytest.mark.parametrize("n", [1, 2, 300])
 def test_median_of_equal_rows(n):
-    assert np.isnan(kernels.pair_median(np.ones((n, 2))))
+    assert np.isnan(pairs.pair_median(np.ones((n, 2))))

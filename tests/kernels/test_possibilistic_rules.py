@@ -11,7 +11,8 @@ from scipy.optimize import minimize_scalar
 
 from soft_clustering import kernels
 from soft_clustering.engine.blocks import Block, Frame
-from soft_clustering.kernels import Scatter, reference
+from soft_clustering.kernels import centers, reference
+from soft_clustering.kernels.centers import Scatter
 
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 property_test = settings(max_examples=100, deadline=None, derandomize=True)
@@ -78,8 +79,8 @@ def test_rational_rule_to_the_last_digits(m, compiled):
     block, bandwidth = Block(np.sqrt(D)[:, None], None, Frame(np.zeros(1), 1.0)), 1.3
     V = np.zeros((1, 1))
     if compiled:
-        T = kernels.center_memberships(block, V, "rational", m, bandwidth)[:, 0]
-        J = kernels.center_rows(block, V, "rational", m, bandwidth)
+        T = centers.center_memberships(block, V, "rational", m, bandwidth)[:, 0]
+        J = centers.center_rows(block, V, "rational", m, bandwidth)
     else:
         T, _, J = reference.rational_rule(reference.squared_distances(np.sqrt(D)[:, None], V), m, bandwidth)
         T = T[:, 0]
@@ -153,14 +154,14 @@ def test_compiled_rules(monkeypatch, kind, rule, m):
         arguments = block, V, rule, *parameters_of(rule, m, rng, K, d)
 
         def answers(arguments=arguments):
-            statistics = kernels.center_statistics(*arguments)
-            scatter = kernels.center_scatter(*arguments)
+            statistics = centers.center_statistics(*arguments)
+            scatter = centers.center_scatter(*arguments)
             return {
                 "weight": statistics.weight,
                 "total": statistics.total,
                 "objective": np.float64(statistics.objective),
-                "memberships": kernels.center_memberships(*arguments),
-                "rows": kernels.center_rows(*arguments),
+                "memberships": centers.center_memberships(*arguments),
+                "rows": centers.center_rows(*arguments),
                 "scattered weight": scatter.weight,
                 "scatter": scatter.scatter,
             }
@@ -186,11 +187,11 @@ def test_extreme_distances(rule, first, monkeypatch):
     block, V = Block(X, None, Frame(np.zeros(2), 1.0)), np.array([[0.0, 0.0], [1.0, 1.0], [1e80, 0.0]])
     for bandwidth in (1e-90, 1e-12, 1.0, 1e12, 1e90):
         arguments = block, V, rule, *first, *[bandwidth] * 3
-        found = kernels.center_memberships(*arguments), kernels.center_rows(*arguments)
-        statistics = kernels.center_statistics(*arguments)
+        found = centers.center_memberships(*arguments), centers.center_rows(*arguments)
+        statistics = centers.center_statistics(*arguments)
         with monkeypatch.context() as patch:
             patch.setattr(kernels, "compiled", None)
-            expected = kernels.center_memberships(*arguments), kernels.center_rows(*arguments)
+            expected = centers.center_memberships(*arguments), centers.center_rows(*arguments)
         np.testing.assert_allclose(found[0], expected[0], rtol=1e-11, atol=1e-290)
         np.testing.assert_allclose(found[1], expected[1], rtol=1e-11)
         assert np.isfinite(statistics.total).all()
@@ -209,7 +210,7 @@ def test_center_scatter_by_definition():
             weight[k] += w[i] * u**1.7
             scatter[k] += w[i] * u**1.7 * D[k]
     for found in (
-        kernels.center_scatter(block, V, "fcm", 1.7),
+        centers.center_scatter(block, V, "fcm", 1.7),
         Scatter(*reference.center_scatter(block, V, "fcm", 1.7)),
     ):
         np.testing.assert_allclose(found.weight, weight, rtol=1e-13)
@@ -233,7 +234,7 @@ def test_threads_do_not_change_a_bit(monkeypatch):
     for threads in (1, 2, 3):
         with threadpool_limits(threads, user_api="openmp"):
             assert kernels.compiled.max_threads() == threads
-            answers.append(kernels.center_scatter(block, V, "pfcm", 1.5, 1.0, 2.0, 1.4, *np.arange(1.0, 6)))
+            answers.append(centers.center_scatter(block, V, "pfcm", 1.5, 1.0, 2.0, 1.4, *np.arange(1.0, 6)))
     for answer in answers[1:]:
         np.testing.assert_array_equal(answer.weight, answers[0].weight)
         np.testing.assert_array_equal(answer.scatter, answers[0].scatter)

@@ -26,7 +26,7 @@ from .._extras import require
 from .._types import Array
 from ..engine.blocks import make_blocks
 from ..engine.initialisation import kmeans
-from ..kernels import center_memberships, center_statistics
+from ..kernels.centers import center_memberships, center_statistics
 
 _ZERO = 1e-10  # an eigenvalue below this, relative to the largest, is zero
 _SHORT = 1e-12  # a row shorter than this is zero

@@ -53,7 +53,7 @@ from ..fuzzy.afcm import Neighbors
 from ..fuzzy.fcm import resolve_fuzzifier
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..inputs.images import validate_grid
-from ..kernels import center_memberships
+from ..kernels.centers import center_memberships
 from ..kernels.reference import fcm_rule, squared_distances
 from .autoencoders import make_autoencoder
 from .training import (

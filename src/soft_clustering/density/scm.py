@@ -36,7 +36,9 @@ from .._types import Array
 from ..base import InductiveSoftClusterer
 from ..engine.blocks import Block, Blocks, make_blocks
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features, validate_weights
-from ..kernels import center_memberships, center_rows, pair_bumps, pair_median, reference
+from ..kernels import reference
+from ..kernels.centers import center_distances, center_memberships, center_rows
+from ..kernels.pairs import pair_bumps, pair_median
 
 _GROUP = 256  # reference rows at a time
 _PAIRED = 2000  # rows whose pairwise distances give the radius
@@ -298,8 +300,7 @@ class SCM(InductiveSoftClusterer):
             found.append(float(P[peak]))
             if self.verbose:
                 print(f"SCM centre {len(indices)}: row {peak}, potential {P[peak] / highest:.4g} of the first")
-            # fuzzy c-means with one prototype: the objective of a row is its squared distance
-            distance = center_rows(rows, rows.take([peak]), "fcm", 2.0)
+            distance = center_distances(rows, rows.take([peak]))[:, 0]
             np.minimum(nearest, distance, out=nearest)
             with np.errstate(under="ignore"):
                 claimed = np.exp(-distance / claim**2)

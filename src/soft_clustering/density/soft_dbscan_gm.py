@@ -45,7 +45,8 @@ from ..engine.covariance import (
 from ..engine.threads import single_threaded_blas
 from ..fuzzy.fcm import resolve_fuzzifier
 from ..inputs.features import refuse_dask, validate_features, validate_weights
-from ..kernels import EMPTY, GaussStatistics, gauss_memberships, gauss_statistics, reference
+from ..kernels import EMPTY, reference
+from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .eps import core_distances, gaussian_means, quantile, separation
 
 _PERCENTILES = np.arange(1, 96) / 100  # of the core distances; beyond them isolated samples decide on the radius

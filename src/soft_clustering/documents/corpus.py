@@ -11,11 +11,11 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .. import kernels
 from ..base import InductiveSoftClusterer, Modality
 from ..engine.blocks import Block, Blocks, make_blocks
 from ..engine.initialisation import best_kmeans
 from ..inputs.documents import count_vectorizer, validate_documents, words_of
+from ..kernels.centers import center_memberships
 
 _KMEANS_RUNS = 5  # for all starts together: a poor one is hardly ever mended by what follows
 _KMEANS_PASSES, _KMEANS_TOL = 20, 1e-3  # a start needs no more
@@ -102,7 +102,7 @@ def groups(block: Block, K: int, rng: np.random.RandomState, n_starts: int) -> N
     blocks = make_blocks(tfidf(block), block.weight)
     n_runs = max(1, _KMEANS_RUNS // n_starts)
     V = best_kmeans(blocks, K, rng, n_runs, _KMEANS_PASSES, _KMEANS_TOL)
-    indicators: NDArray[np.float64] = blocks.map_rows(kernels.center_memberships, V, "nearest")
+    indicators: NDArray[np.float64] = blocks.map_rows(center_memberships, V, "nearest")
     return indicators
 
 

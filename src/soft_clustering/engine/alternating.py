@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Array
 from ..base import InductiveSoftClusterer, as_fitted
 from ..inputs.features import check_enough_samples, validate_features, validate_weights
-from ..kernels import EMPTY, CenterStatistics
+from ..kernels import EMPTY
+from ..kernels.centers import CenterStatistics
 from .acceleration import first_mixed
 from .blocks import Block, Blocks, Frame, make_blocks
 from .fitting import Fit, not_converged

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from .._types import Array
-from ..kernels import EMPTY, inverse_cholesky
+from ..kernels import EMPTY
+from ..kernels.gauss import inverse_cholesky
 from .blocks import Blocks, Frame, Subspace
 from .collapse import columns_alike, rows_alike
 from .loop import NEAR

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import kernels
 from .._types import Array
 from ..inputs.features import validate_matrix
 from ..kernels import reference
+from ..kernels.centers import center_statistics, seed
 from .alternating import new_centers
 from .blocks import Block, Blocks, Subspace
 from .loop import center_shift
@@ -38,7 +38,7 @@ def input_rows(blocks: Blocks) -> Any:
 
 
 def _mean(blocks: Blocks) -> Array:
-    statistics = blocks.reduce(kernels.center_statistics, np.zeros((1, blocks.d)), "fcm", 2.0)
+    statistics = blocks.reduce(center_statistics, np.zeros((1, blocks.d)), "nearest")
     return statistics.total / statistics.weight
 
 
@@ -64,7 +64,7 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
     D. Arthur, S. Vassilvitskii (2007). k-means++: the advantages of careful seeding. SODA, 1027-1035.
     """
     block = blocks.joined()
-    return kernels.seed(block, block.order, rng.uniform(size=(K, 2 + int(np.log(K)))))
+    return seed(block, block.order, rng.uniform(size=(K, 2 + int(np.log(K)))))
 
 
 def further_rows(block: Block, V: Array, n: int, rng: np.random.RandomState) -> Array:
@@ -104,14 +104,14 @@ def best_kmeans(
         return _mean(blocks)
     seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(n_runs)]
     runs = [settle(blocks, V, max_passes, tol, "nearest")[0] for V in seeds]
-    costs = [blocks.reduce(kernels.center_statistics, V, "nearest").objective for V in runs]
+    costs = [blocks.reduce(center_statistics, V, "nearest").objective for V in runs]
     return runs[int(np.argmin(costs))]
 
 
 def settle(blocks: Blocks, V: Array, max_passes: int, tol: float, rule: str, *parameters: float) -> tuple[Array, Array]:
     """Centres after plain passes under a rule of the kernels, until they move by at most ``tol``, and their weights."""
     for _ in range(max_passes):
-        before, statistics = V, blocks.reduce(kernels.center_statistics, V, rule, *parameters)
+        before, statistics = V, blocks.reduce(center_statistics, V, rule, *parameters)
         V = new_centers(V, statistics)
         if center_shift(before, V, [], blocks) <= tol:
             break

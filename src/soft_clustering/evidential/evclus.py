@@ -56,7 +56,8 @@ from ..engine.simplex import least_squares_on_simplex
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..inputs.pairwise import check_dissimilarities
-from ..kernels import center_memberships, reference
+from ..kernels import reference
+from ..kernels.centers import center_memberships
 from .credal import FOCAL_SETS, CredalMixin, make_focal_sets, pignistic
 from .stress import SLACK, AllPairs, SampledPairs, conflict_matrix, descend, targets
 

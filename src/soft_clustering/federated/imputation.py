@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .._types import Array
 from ..engine.threads import single_threaded_blas
-from ..kernels import inverse_cholesky
+from ..kernels.gauss import inverse_cholesky
 
 _PRIOR = 1.0  # rows that the prior, a covariance of identity, counts for: no covariance is singular
 _MAX_ITER, _TOL = 100, 1e-4

@@ -25,7 +25,8 @@ from ..engine.blocks import Block, Frame
 from ..fuzzy.fcm import FCM, resolve_fuzzifier
 from ..inputs.clients import Client, align_features, validate_client
 from ..inputs.features import check_enough_samples, validate_matrix
-from ..kernels import center_memberships, reference
+from ..kernels import reference
+from ..kernels.centers import center_memberships
 from .imputation import impute
 from .partial import partial_distances, partial_kmeans
 from .sammon import place_by_landmarks

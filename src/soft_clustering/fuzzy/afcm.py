@@ -59,7 +59,7 @@ from ..engine.initialisation import starting_centers
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..inputs.pairwise import validate_affinity
-from ..kernels import center_memberships
+from ..kernels.centers import center_memberships
 from ..kernels.reference import posteriors, squared_distances
 
 _DENSE = 300  # samples up to which all eigenvectors are computed

@@ -35,7 +35,7 @@ from .._types import Array
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers, state_shift
 from ..engine.blocks import Block, Blocks, Frame
 from ..engine.initialisation import starting_centers
-from ..kernels import CenterStatistics, Scatter, center_memberships, center_scatter, center_statistics
+from ..kernels.centers import CenterStatistics, Scatter, center_memberships, center_scatter, center_statistics
 
 _TIGHT = 1e-4  # share of the variance that is within clusters, below which a difference of variances is inexact
 _LEAST = 1e-12  # of the total variance: the entropy weight where every row is on a centre

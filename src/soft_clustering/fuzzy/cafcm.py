@@ -46,7 +46,8 @@ from ..engine.blocks import Blocks, Frame, extent, make_blocks
 from ..engine.initialisation import settle, starting_centers
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, is_dask, validate_features
-from ..kernels import center_memberships, center_statistics, one_thread
+from ..kernels import one_thread
+from ..kernels.centers import center_memberships, center_statistics
 
 _LEVELS = {"exponential": 19, "polynomial": 5001}
 _HARD = 1e-3 * (1 + 1e-9)  # m - 1 up to which fuzzy c-means is k-means

@@ -49,7 +49,8 @@ from ..engine.blocks import Block, Blocks, make_blocks
 from ..engine.initialisation import kmeans_plusplus, settle
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
-from ..kernels import CenterStatistics, center_memberships, center_rows, center_statistics, reference
+from ..kernels import reference
+from ..kernels.centers import CenterStatistics, center_memberships, center_rows, center_statistics
 from .fcm import FCM, fuzzy_start, resolve_fuzzifier, smaller
 
 _PASSES = 5  # of fuzzy c-means at the beginning of a path and after a fusion; more of them gain nothing

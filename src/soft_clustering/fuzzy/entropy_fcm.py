@@ -49,14 +49,8 @@ from ..engine.alternating import (
 )
 from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
 from ..engine.initialisation import starting_centers
-from ..kernels import (
-    EMPTY,
-    CenterStatistics,
-    center_memberships,
-    center_rows,
-    center_scatter,
-    center_statistics,
-)
+from ..kernels import EMPTY
+from ..kernels.centers import CenterStatistics, center_distances, center_memberships, center_scatter, center_statistics
 from .nsga2 import nsga2
 
 # In the coordinates of the frame, where the data have about unit size: beyond these nothing changes any more.
@@ -504,8 +498,8 @@ def scatter_within(block: Block, states: Any, *rule: Any) -> Sums:
     for rows, weight in slices(block, len(states[0])):
         for p, V in enumerate(states):
             U = center_memberships(rows, V, *rule).astype(np.float64, copy=False)
-            # fuzzy c-means with one prototype: the objective of a row is its squared distance
-            squared = [weight @ (u * u * center_rows(rows, v[None], "fcm", 2.0)) for u, v in zip(U.T, V, strict=True)]
+            D = center_distances(rows, V)
+            squared = [weight @ (u * u * d) for u, d in zip(U.T, D.T, strict=True)]
             values[p] += weight @ U, squared
     return Sums(values)
 
@@ -520,7 +514,7 @@ def wu_li_index(V: Array, size: Array, squared: Array) -> float:
 
 def mean_row(blocks: Blocks) -> Array:
     """Mean (d,) of the rows."""
-    moments = blocks.reduce(center_statistics, np.zeros((1, blocks.d)), "entropy", 1.0, 0.0)
+    moments = blocks.reduce(center_statistics, np.zeros((1, blocks.d)), "nearest")
     return moments.total[0] / moments.weight[0]
 
 
@@ -532,7 +526,7 @@ def variance_of_squares(blocks: Blocks) -> float:
 
 
 def _deviations(block: Block, mean: Array, level: float) -> Sums:
-    D = ((center_rows(rows, mean[None], "fcm", 2.0), weight) for rows, weight in slices(block, 1))
+    D = ((center_distances(rows, mean[None])[:, 0], weight) for rows, weight in slices(block, 1))
     return Sums(np.array(sum(weight @ (d - level) ** 2 for d, weight in D)))
 
 

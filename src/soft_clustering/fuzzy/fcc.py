@@ -34,7 +34,8 @@ from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
 from ..inputs.colors import is_color_image, lab_to_rgb, pixels, rgb_to_lab, validate_rgb
 from ..inputs.features import is_dask, validate_weights
-from ..kernels import EMPTY, CenterStatistics, center_memberships, center_statistics
+from ..kernels import EMPTY
+from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 from .fcm import fuzzy_start, resolve_fuzzifier, smaller
 
 _NOTICEABLE = 2.3  # Delta E, the usual just noticeable difference in CIELAB

@@ -34,7 +34,7 @@ from ..engine.fitting import Fit
 from ..engine.loop import Policy, Run, Scale, center_shift, iterate, objective_change
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
-from ..kernels import CenterStatistics, center_memberships, center_statistics
+from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 from .fuzzifier import resolve_fuzzifier, smaller
 from .solver import fuzzy_start, solve_fcm
 

@@ -40,7 +40,9 @@ from ..engine.covariance import (
     sound_factors,
     to_input_units,
 )
-from ..kernels import EMPTY, TemperedStatistics, center_memberships, gauss_memberships, gauss_statistics
+from ..kernels import EMPTY
+from ..kernels.centers import center_memberships
+from ..kernels.gauss import TemperedStatistics, gauss_memberships, gauss_statistics
 from .fcm import resolve_fuzzifier
 from .staged import StagedClusterer
 

@@ -43,7 +43,8 @@ from ..engine.covariance import (
     to_input_units,
 )
 from ..inputs.features import validate_matrix
-from ..kernels import EMPTY, GaussStatistics, gauss_memberships, gauss_statistics, inverse_cholesky
+from ..kernels import EMPTY
+from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics, inverse_cholesky
 from .fcm import resolve_fuzzifier, smaller
 from .staged import StagedClusterer
 

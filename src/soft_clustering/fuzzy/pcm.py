@@ -29,7 +29,8 @@ from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, Run, Starts, alternate, new_centers
 from ..engine.blocks import Block, Blocks
 from ..inputs.features import validate_matrix
-from ..kernels import EMPTY, CenterStatistics, Scatter, center_memberships, center_statistics
+from ..kernels import EMPTY
+from ..kernels.centers import CenterStatistics, Scatter, center_memberships, center_statistics
 from .possibilistic import bandwidth_to_input, bounded, distinct, fuzzy_bandwidths
 from .staged import StagedClusterer
 

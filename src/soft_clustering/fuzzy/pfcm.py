@@ -33,7 +33,7 @@ from .._types import Array
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, Run, collapse, new_centers
 from ..engine.blocks import Block, Blocks
-from ..kernels import CenterStatistics, center_memberships, center_statistics
+from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 from .possibilistic import bandwidth_to_input, distinct, fuzzy_bandwidths
 from .staged import StagedClusterer
 

@@ -9,7 +9,8 @@ from scipy.spatial.distance import cdist
 from .._types import Array
 from ..engine.alternating import new_centers
 from ..engine.blocks import Blocks, Frame
-from ..kernels import EMPTY, center_scatter, center_statistics
+from ..kernels import EMPTY
+from ..kernels.centers import center_scatter, center_statistics
 
 
 def fuzzy_bandwidths(blocks: Blocks, V: Array, m: float, scale: float) -> Array:

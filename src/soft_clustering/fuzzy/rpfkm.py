@@ -37,7 +37,8 @@ from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, 
 from ..engine.blocks import Block, Blocks, Frame, Subspace, make_blocks
 from ..engine.initialisation import starting_centers
 from ..engine.simplex import project_rows
-from ..kernels import EMPTY, CenterStatistics
+from ..kernels import EMPTY
+from ..kernels.centers import CenterStatistics
 
 _NEIGHBORS = 10
 _FAR = 10.0  # times the median distance to the tenth neighbour: rows beyond it are no seeds

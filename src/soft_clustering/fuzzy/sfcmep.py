@@ -42,7 +42,8 @@ from ..inputs.labels import (
     validate_partial_labels,
     validate_prior_memberships,
 )
-from ..kernels import EMPTY, CenterStatistics, Scatter
+from ..kernels import EMPTY
+from ..kernels.centers import CenterStatistics, Scatter
 from ..kernels.reference import posteriors, squared_distances
 from .afcm_simple import Adaptive, AFCMSimple
 

@@ -13,7 +13,7 @@ from ..engine.alternating import is_drawn, new_centers
 from ..engine.blocks import Blocks
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, iterate, run_starts
-from ..kernels import center_statistics
+from ..kernels.centers import center_statistics
 
 
 def fuzzy_start(

@@ -32,7 +32,7 @@ from .._types import Array
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers
 from ..engine.blocks import Block, Blocks, Frame
 from ..fuzzy.fcm import fuzzy_start, resolve_fuzzifier, smaller
-from ..kernels import CenterStatistics, center_memberships, center_statistics
+from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 from .gamma import frame_gamma, resolve_gamma
 
 

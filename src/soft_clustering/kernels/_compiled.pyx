@@ -5,6 +5,7 @@ import numpy as np
 
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memset
 
 cdef extern from "kernels.h" nogil:
     ctypedef struct rows_t:
@@ -38,15 +39,24 @@ cdef extern from "kernels.h" nogil:
         const double *start
         int words
 
+    ctypedef struct links_t:
+        int index64
+        const void *indptr
+        const void *indices
+
     ctypedef struct tile_t:
         pass
+
+    ctypedef struct job_t
+
+    ctypedef void (*chunk_t)(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
 
     ctypedef struct job_t:
         const rows_t *x
         int64_t K, width
         int gauss
         double *results
-        void (*chunk)(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept nogil
+        chunk_t chunk
         const prototypes_t *v
         const gauss_t *g
         const topics_t *topics
@@ -57,6 +67,9 @@ cdef extern from "kernels.h" nogil:
         double *row_out
         double *closest
 
+    int N_RULES, N_GAUSS_RULES
+    const char **rule_names
+    const char **gauss_rule_names
     int64_t csr_at(const void *, int, int64_t)
     double scaled(double, double)
     int run(const job_t *, int64_t, int)
@@ -65,6 +78,7 @@ cdef extern from "kernels.h" nogil:
     void center_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void center_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void center_scatter_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void center_distances_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void center_rows_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void potentials_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void closest_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
@@ -78,11 +92,11 @@ cdef extern from "kernels.h" nogil:
     void fold_in_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void ratio_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     int affiliation_sweep_c "affiliation_sweep" (
-        const int64_t *, const int64_t *, double *, double *, const int64_t *, int64_t, int64_t, double, double)
+        const links_t *, double *, double *, const int64_t *, int64_t, int64_t, double, double)
     int affiliation_rows_c "affiliation_rows" (
-        const int64_t *, const int64_t *, const double *, const double *, double *, int64_t, int64_t, double, double, int64_t)
+        const links_t *, const double *, const double *, double *, int64_t, int64_t, double, double, int64_t)
     double affiliation_links_c "affiliation_links" (
-        const int64_t *, const int64_t *, const double *, const double *, int64_t, int64_t, double)
+        const links_t *, const double *, const double *, int64_t, int64_t, double)
     int gumbel_softmax_c "gumbel_softmax" (
         const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
     void gumbel_slope_c "gumbel_slope" (
@@ -98,8 +112,9 @@ cdef extern from *:
 
 source_hash = SOURCE_HASH.decode()
 
-RULES = {"fcm": 0, "rational": 1, "exponential": 2, "pfcm": 3, "entropy": 4, "bumps": 5, "kernel": 6, "nearest": 7}
-GAUSS_RULES = {"posterior": 0, "tempered": 1, "metric": 2}
+# Place of each rule in the tables of the C code.
+RULES = {rule_names[i].decode(): i for i in range(N_RULES)}
+GAUSS_RULES = {gauss_rule_names[i].decode(): i for i in range(N_GAUSS_RULES)}
 
 
 def vector_bytes(int limit=0):
@@ -167,7 +182,6 @@ cdef class Rows:
             self.c.indices = &i32[0]
             self.c.indptr = &p32[0]
 
-
     cdef take(self, const int64_t[::1] indices):
         """Some rows (t, d) in the coordinates of the frame."""
         cdef int64_t d = self.c.d, t, j, p, row
@@ -219,6 +233,39 @@ cdef class Prototypes:
                 self.c.V = &v64[0, 0]
 
 
+cdef job_t job_on(Rows rows, int64_t K):
+    """A job over rows; what is not set is 0 or NULL."""
+    cdef job_t job
+    memset(&job, 0, sizeof(job))
+    job.x = &rows.c
+    job.K = K
+    return job
+
+
+cdef job_t center_job(Rows rows, Prototypes prototypes):
+    cdef job_t job = job_on(rows, prototypes.c.K)
+    job.v = &prototypes.c
+    return job
+
+
+cdef job_t rule_job(Rows rows, Prototypes prototypes, rule, const double[::1] parameters):
+    cdef job_t job = center_job(rows, prototypes)
+    job.rule = RULES[rule]
+    job.parameters = &parameters[0]
+    return job
+
+
+cdef void *output(Rows rows, out):
+    """Where the (n, K) result begins, in the type of the rows."""
+    cdef double[:, ::1] out64
+    cdef float[:, ::1] out32
+    if rows.c.is_float:
+        out32 = out
+        return &out32[0, 0]
+    out64 = out
+    return &out64[0, 0]
+
+
 cdef start(job_t *job, int64_t chunks, int threads):
     cdef int status
     with nogil:
@@ -237,18 +284,12 @@ cdef sum_of_chunks(double[:, ::1] parts):
 
 def center_statistics(Rows rows, V, rule, const double[::1] parameters, double empty, int64_t chunks, int threads):
     """(weight (K,), total (K, d), objective, worst row objective, its row or None if no weight is below ``empty``)."""
-    cdef job_t job
     cdef Prototypes prototypes = Prototypes(rows, V)
+    cdef job_t job = rule_job(rows, prototypes, rule, parameters)
     cdef int64_t K = V.shape[0], d = rows.c.d, c, i
     cdef double worst = -1
     cdef int64_t at = 0
-    job.x = &rows.c
-    job.K = K
     job.width = 3 + K + K * d
-    job.gauss = 0
-    job.v = &prototypes.c
-    job.rule = RULES[rule]
-    job.parameters = &parameters[0]
     job.chunk = &center_statistics_chunk
     results = np.zeros((chunks, job.width))
     cdef double[:, ::1] parts = results
@@ -272,25 +313,10 @@ def center_statistics(Rows rows, V, rule, const double[::1] parameters, double e
 
 def center_memberships(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
     """Memberships (n, K) in the type of the rows."""
-    cdef job_t job
     cdef Prototypes prototypes = Prototypes(rows, V)
-    cdef double[:, ::1] out64
-    cdef float[:, ::1] out32
+    cdef job_t job = rule_job(rows, prototypes, rule, parameters)
     out = np.empty((rows.c.n, V.shape[0]), dtype=rows.dtype)
-    if rows.c.is_float:
-        out32 = out
-        job.out = &out32[0, 0]
-    else:
-        out64 = out
-        job.out = &out64[0, 0]
-    job.x = &rows.c
-    job.K = V.shape[0]
-    job.width = 0
-    job.gauss = 0
-    job.results = NULL
-    job.v = &prototypes.c
-    job.rule = RULES[rule]
-    job.parameters = &parameters[0]
+    job.out = output(rows, out)
     job.chunk = &center_memberships_chunk
     start(&job, chunks, threads)
     return out
@@ -298,61 +324,57 @@ def center_memberships(Rows rows, V, rule, const double[::1] parameters, int64_t
 
 def center_scatter(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(weight (K,), weight times squared distance (K,)), both summed over the rows."""
-    cdef job_t job
     cdef Prototypes prototypes = Prototypes(rows, V)
+    cdef job_t job = rule_job(rows, prototypes, rule, parameters)
     results = np.zeros((chunks, 2 * V.shape[0]))
     cdef double[:, ::1] parts = results
-    job.x = &rows.c
-    job.K = V.shape[0]
     job.width = 2 * job.K
-    job.gauss = 0
     job.results = &parts[0, 0]
-    job.v = &prototypes.c
-    job.rule = RULES[rule]
-    job.parameters = &parameters[0]
     job.chunk = &center_scatter_chunk
     start(&job, chunks, threads)
     sum_of_chunks(parts)
     return results[0, :V.shape[0]], results[0, V.shape[0]:]
 
 
-def center_rows(Rows rows, V, rule, const double[::1] parameters, double[::1] out, int64_t chunks, int threads):
-    """Add the objective of each row to ``out`` (n,)."""
-    cdef job_t job
+def center_rows(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
+    """The objective of each row, (n,)."""
     cdef Prototypes prototypes = Prototypes(rows, V)
-    job.x = &rows.c
-    job.K = V.shape[0]
-    job.width = 0
-    job.gauss = 0
-    job.results = NULL
+    cdef job_t job = rule_job(rows, prototypes, rule, parameters)
+    cdef double[::1] out = np.empty(rows.c.n)
     job.row_out = &out[0]
-    job.v = &prototypes.c
-    job.rule = RULES[rule]
-    job.parameters = &parameters[0]
     job.chunk = &center_rows_chunk
     start(&job, chunks, threads)
+    return np.asarray(out)
 
 
-cdef pairs(job_t *job, const double[:, ::1] Z, const double[::1] parameters, int64_t width, int64_t chunks, int threads):
-    """Run a job over all pairs of rows; its results, (chunks, width)."""
+def center_distances(Rows rows, V, int64_t chunks, int threads):
+    """Squared distances (n, K)."""
+    cdef Prototypes prototypes = Prototypes(rows, V)
+    cdef job_t job = center_job(rows, prototypes)
+    cdef double[:, ::1] out = np.empty((rows.c.n, V.shape[0]))
+    job.row_out = &out[0, 0]
+    job.chunk = &center_distances_chunk
+    start(&job, chunks, threads)
+    return np.asarray(out)
+
+
+cdef pairs(chunk_t chunk, const double[:, ::1] Z, const double[::1] parameters, int64_t width, int64_t chunks, int threads):
+    """The results (chunks, width) of a job over all pairs of rows."""
     cdef Rows rows = Rows(np.asarray(Z), np.zeros(Z.shape[1]), np.ones(Z.shape[1]), None)
+    cdef job_t job = job_on(rows, TILE)
     results = np.zeros((chunks, width))
     cdef double[:, ::1] parts = results
-    job.x = &rows.c
-    job.K = TILE
     job.width = width
-    job.gauss = 0
     job.results = &parts[0, 0]
     job.parameters = &parameters[0]
-    start(job, chunks, threads)
+    job.chunk = chunk
+    start(&job, chunks, threads)
     return results
 
 
 def pair_bumps(const double[:, ::1] Z, const double[::1] parameters, int64_t chunks, int threads):
     """sum_j w_j exp(-alpha |z_i - z_j|^2) for each row (n,); parameters are (alpha, w (n,))."""
-    cdef job_t job
-    job.chunk = &pair_bumps_chunk
-    results = pairs(&job, Z, parameters, Z.shape[0], chunks, threads)
+    results = pairs(&pair_bumps_chunk, Z, parameters, Z.shape[0], chunks, threads)
     sum_of_chunks(results)
     return results[0]
 
@@ -360,9 +382,7 @@ def pair_bumps(const double[:, ::1] Z, const double[::1] parameters, int64_t chu
 def pair_window(const double[:, ::1] Z, double low, double high, int64_t capacity, int64_t chunks, int threads):
     """Of all pairs: how many have squared distance 0, how many one below ``low``, and those in [low, high]; None for
     the last where a chunk has more than ``capacity``."""
-    cdef job_t job
-    job.chunk = &pair_window_chunk
-    results = pairs(&job, Z, np.array([low, high, capacity], dtype=float), 4 + capacity, chunks, threads)
+    results = pairs(&pair_window_chunk, Z, np.array([low, high, capacity], dtype=float), 4 + capacity, chunks, threads)
     inside = results[:, 2].astype(np.int64)
     values = None if inside.max() > capacity else np.concatenate([results[c, 3 : 3 + inside[c]] for c in range(chunks)])
     return int(results[:, 0].sum()), int(results[:, 1].sum()), values
@@ -378,9 +398,6 @@ def seed(Rows rows, const int64_t[::1] order, const double[:, ::1] uniforms, int
     cdef double[:, ::1] parts = np.empty((chunks, trials))
     cdef bint covered
     chosen = np.empty((K, rows.c.d))
-    job.x = &rows.c
-    job.gauss = 0
-    job.closest = &closest[0]
     for k in range(K):
         covered = True
         for i in range(n):
@@ -391,9 +408,10 @@ def seed(Rows rows, const int64_t[::1] order, const double[:, ::1] uniforms, int
         if k:
             prototypes = Prototypes(rows, candidates)
             parts[:, :] = 0
-            job.K = job.width = trials
+            job = center_job(rows, prototypes)
+            job.width = trials
             job.results = &parts[0, 0]
-            job.v = &prototypes.c
+            job.closest = &closest[0]
             job.chunk = &potentials_chunk
             start(&job, chunks, threads)
             sum_of_chunks(parts)
@@ -405,10 +423,8 @@ def seed(Rows rows, const int64_t[::1] order, const double[:, ::1] uniforms, int
         chosen[k] = candidates[best]
         if k + 1 < K:
             prototypes = Prototypes(rows, chosen[k : k + 1])
-            job.K = 1
-            job.width = 0
-            job.results = NULL
-            job.v = &prototypes.c
+            job = center_job(rows, prototypes)
+            job.closest = &closest[0]
             job.chunk = &closest_chunk
             start(&job, chunks, threads)
     return chosen
@@ -451,18 +467,15 @@ def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[
                      rule, const double[::1] parameters, int64_t chunks, int threads):
     """(weight (K,), first (K, d), second (K, d, d) or (K, d) moments about ``mean``, objective), and for the tempered
     rule also (mean weight (K,), mean first (K, d), share (K,))."""
-    cdef job_t job
+    cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(mean, None if factor is None else factor.reshape(-1), constant, full)
     cdef int64_t K = mean.shape[0], d = rows.c.d, wide = d * d if full else d
     cdef const double[:, ::1] responsibilities
-    job.x = &rows.c
-    job.K = K
     job.width = 1 + K + K * d + K * wide + (2 * K + K * d if rule == "tempered" else 0)
     job.gauss = 1
     job.g = &g
     job.rule = GAUSS_RULES[rule]
     job.parameters = &parameters[0]
-    job.given = NULL
     if given is not None:
         responsibilities = given
         job.given = &responsibilities[0, 0]
@@ -529,32 +542,19 @@ cdef mirror(double[:, :, ::1] matrices):
 def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, bint full,
                       rule, const double[::1] parameters, int64_t chunks, int threads):
     """(memberships (n, K) in the type of the rows, log likelihood (metric: objective) of each row (n,))."""
-    cdef job_t job
+    cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(mean, factor.reshape(-1), constant, full)
-    cdef double[:, ::1] out64
-    cdef float[:, ::1] out32
-    cdef double[::1] row
+    cdef double[::1] objective = np.empty(rows.c.n)
     out = np.empty((rows.c.n, mean.shape[0]), dtype=rows.dtype)
-    likelihood = np.empty(rows.c.n)
-    if rows.c.is_float:
-        out32 = out
-        job.out = &out32[0, 0]
-    else:
-        out64 = out
-        job.out = &out64[0, 0]
-    row = likelihood
-    job.row_out = &row[0]
-    job.x = &rows.c
-    job.K = mean.shape[0]
-    job.width = 0
+    job.out = output(rows, out)
+    job.row_out = &objective[0]
     job.gauss = 1
-    job.results = NULL
     job.g = &g
     job.rule = GAUSS_RULES[rule]
     job.parameters = &parameters[0]
     job.chunk = &gauss_memberships_chunk
     start(&job, chunks, threads)
-    return out, likelihood
+    return out, np.asarray(objective)
 
 
 cdef class Topics:
@@ -588,14 +588,11 @@ cdef class Topics:
         self.keep = (padded, prior, start)
 
 
-cdef over_documents(job_t *job, Rows rows, Topics topics, int64_t K, int64_t width, int64_t chunks, int threads):
+cdef over_documents(job_t *job, Topics topics, int64_t width, int64_t chunks, int threads):
     """Run a job over documents; the sum of its results (width,)."""
     results = np.zeros((chunks, width))
     cdef double[:, ::1] parts = results
-    job.x = &rows.c
-    job.K = K
     job.width = width
-    job.gauss = 0
     job.results = &parts[0, 0]
     job.topics = &topics.c
     start(job, chunks, threads)
@@ -605,66 +602,54 @@ cdef over_documents(job_t *job, Rows rows, Topics topics, int64_t K, int64_t wid
     return results[0]
 
 
-cdef void *output(Rows rows, out):
-    """Where the (n, K) result begins, in the type of the rows."""
-    cdef double[:, ::1] out64
-    cdef float[:, ::1] out32
-    if rows.c.is_float:
-        out32 = out
-        return &out32[0, 0]
-    out64 = out
-    return &out64[0, 0]
-
-
 def lda_statistics(Rows rows, B, prior, start, int64_t max_iter, double tol, int64_t chunks, int threads):
     """(bound of the documents, summed E[log theta] (K,), sum_d A_dk x_dw / s_dw (V, K))."""
-    cdef job_t job
+    cdef job_t job = job_on(rows, B.shape[1])
     cdef Topics topics = Topics(rows, B, prior, start, max_iter, tol, 1, True)
     cdef int64_t K = B.shape[1], wide = topics.c.wide
     job.chunk = &lda_chunk
-    job.out = NULL
-    results = over_documents(&job, rows, topics, K, 1 + wide + wide * B.shape[0], chunks, threads)
+    results = over_documents(&job, topics, 1 + wide + wide * B.shape[0], chunks, threads)
     return results[0], results[1 : 1 + K].copy(), results[1 + wide :].reshape(-1, wide)[:, :K]
 
 
 def lda_memberships(Rows rows, B, prior, int64_t max_iter, double tol, int64_t chunks, int threads):
     """(Memberships (n, K) in the type of the rows, bound of the documents)."""
-    cdef job_t job
+    cdef job_t job = job_on(rows, B.shape[1])
     cdef Topics topics = Topics(rows, B, prior, None, max_iter, tol)
     out = np.empty((rows.c.n, B.shape[1]), dtype=rows.dtype)
     job.chunk = &lda_chunk
     job.out = output(rows, out)
-    results = over_documents(&job, rows, topics, B.shape[1], 1 + topics.c.wide, chunks, threads)
+    results = over_documents(&job, topics, 1 + topics.c.wide, chunks, threads)
     return out, results[0]
 
 
 def plsi_step(Rows rows, const double[:, ::1] A, B, int64_t chunks, int threads):
     """(Log likelihood under A and B, shares (n, K) of the topics in the documents, sum_d A_dk x_dw / s_dw (V, K))."""
-    cdef job_t job
+    cdef job_t job = job_on(rows, B.shape[1])
     cdef Topics topics = Topics(rows, B, np.zeros(1))
     cdef int64_t K = B.shape[1], wide = topics.c.wide
     cdef double[:, ::1] T = np.empty((rows.c.n, K))
     job.chunk = &plsi_chunk
     job.given = &A[0, 0]
     job.row_out = &T[0, 0]
-    results = over_documents(&job, rows, topics, K, 1 + wide * B.shape[0], chunks, threads)
+    results = over_documents(&job, topics, 1 + wide * B.shape[0], chunks, threads)
     return results[0], np.asarray(T), results[1:].reshape(-1, wide)[:, :K]
 
 
 def fold_in(Rows rows, B, log_prior, double beta, int64_t max_iter, double tol, int64_t chunks, int threads):
     """(Shares (n, K) of fixed topics in the type of the rows, all zero without a word, log likelihood)."""
-    cdef job_t job
+    cdef job_t job = job_on(rows, B.shape[1])
     cdef Topics topics = Topics(rows, B, log_prior, None, max_iter, tol, beta)
     out = np.empty((rows.c.n, B.shape[1]), dtype=rows.dtype)
     job.chunk = &fold_in_chunk
     job.out = output(rows, out)
-    results = over_documents(&job, rows, topics, B.shape[1], 1, chunks, threads)
+    results = over_documents(&job, topics, 1, chunks, threads)
     return out, results[0]
 
 
 def ratio_rows(Rows rows, const double[:, ::1] P, Q, int64_t chunks, int threads):
     """(sum_j x_ij / s_ij Q_j (n, K) with s_ij = P_i . Q_j over the links, sum x_ij log s_ij)."""
-    cdef job_t job
+    cdef job_t job = job_on(rows, Q.shape[1])
     cdef Topics topics = Topics(rows, Q, np.zeros(1))
     cdef int64_t K = Q.shape[1], wide = topics.c.wide
     cdef double[:, ::1] padded = np.zeros((P.shape[0], wide)), out = np.empty((P.shape[0], wide))
@@ -672,40 +657,53 @@ def ratio_rows(Rows rows, const double[:, ::1] P, Q, int64_t chunks, int threads
     job.chunk = &ratio_chunk
     job.given = &padded[0, 0]
     job.row_out = &out[0, 0]
-    results = over_documents(&job, rows, topics, K, 1, chunks, threads)
+    results = over_documents(&job, topics, 1, chunks, threads)
     return np.asarray(out)[:, :K], results[0]
 
 
-def affiliation_sweep(const int64_t[::1] indptr, const int64_t[::1] indices, double[:, ::1] F, double[::1] total,
-                      const int64_t[::1] order, double rate, double most):
+cdef links_t links(indptr, indices):
+    """The links of a CSR matrix, whose two index arrays are both of 32 or both of 64 bits."""
+    cdef const int32_t[::1] i32, p32
+    cdef const int64_t[::1] i64, p64
+    cdef links_t a
+    a.index64 = indptr.dtype == np.int64
+    if a.index64:
+        i64, p64 = indices, indptr
+        a.indices, a.indptr = &i64[0], &p64[0]
+    else:
+        i32, p32 = indices, indptr
+        a.indices, a.indptr = &i32[0], &p32[0]
+    return a
+
+
+def affiliation_sweep(indptr, indices, double[:, ::1] F, double[::1] total, const int64_t[::1] order, double rate, double most):
     """Move each row of F (n, wide) once, in order, and keep ``total`` (wide,) the sum of the rows; in place."""
     cdef int status
-    cdef const int64_t *to = &indices[0] if indices.shape[0] else NULL
+    cdef links_t a = links(indptr, indices)
     with nogil:
-        status = affiliation_sweep_c(&indptr[0], to, &F[0, 0], &total[0], &order[0], order.shape[0], F.shape[1], rate, most)
+        status = affiliation_sweep_c(&a, &F[0, 0], &total[0], &order[0], order.shape[0], F.shape[1], rate, most)
     if status < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
 
 
-def affiliation_rows(const int64_t[::1] indptr, const int64_t[::1] indices, const double[:, ::1] F, const double[::1] total,
-                     double[:, ::1] f, double rate, double most, int64_t steps):
+def affiliation_rows(indptr, indices, const double[:, ::1] F, const double[::1] total, double[:, ::1] f, double rate, double most,
+                     int64_t steps):
     """Move the rows f (m, wide) of new nodes, linked to rows of F; in place."""
     cdef int status
-    cdef const int64_t *to = &indices[0] if indices.shape[0] else NULL
+    cdef links_t a = links(indptr, indices)
     with nogil:
-        status = affiliation_rows_c(
-            &indptr[0], to, &F[0, 0], &total[0], &f[0, 0], f.shape[0], F.shape[1], rate, most, steps)
+        status = affiliation_rows_c(&a, &F[0, 0], &total[0], &f[0, 0], f.shape[0], F.shape[1], rate, most, steps)
     if status < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
 
 
-def affiliation_links(const int64_t[::1] indptr, const int64_t[::1] indices, const double[:, ::1] F, double rate):
+def affiliation_links(indptr, indices, const double[:, ::1] F, double rate):
     """The links' part of the log likelihood."""
     cdef double[::1] zero = np.zeros(F.shape[1])
-    cdef const int64_t *to = &indices[0] if indices.shape[0] else NULL
+    cdef links_t a = links(indptr, indices)
     cdef double total
     with nogil:
-        total = affiliation_links_c(&indptr[0], to, &F[0, 0], &zero[0], F.shape[0], F.shape[1], rate)
+        total = affiliation_links_c(&a, &F[0, 0], &zero[0], F.shape[0], F.shape[1], rate)
     return total
 
 

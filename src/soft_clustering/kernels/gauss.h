@@ -1,5 +1,7 @@
-/* Gaussian components on a tile of doubles: log densities, and moments about the current means.
-   Included once per vector width, after tile.h for double and rules.h. */
+/* Gaussian components on a tile of doubles: log densities, the rules that make memberships of them, and moments about
+   the current means. */
+
+#ifdef WIDTH /* steps, once per vector width */
 
 #define LANES ((int)(BYTES / sizeof(double)))
 #if defined(__GNUC__)
@@ -128,7 +130,129 @@ static TARGET void NAME(moments)(const gauss_t *g, int64_t d, tile_t *t, double 
     }
 }
 
+/* Log densities in t->D to memberships softmax(D / (m-1)); row[r] becomes the log likelihood of the row. */
+static TARGET void NAME(temper)(tile_t *t, int64_t K, double m, double *row)
+{
+    ALIGNED double top[TILE];
+    double *D = t->D, *E = t->E;
+    if (m == 2.0) {
+        NAME(posteriors)(t, K, row);
+        return;
+    }
+    memcpy(E, D, sizeof(double) * TILE * (size_t)K);
+    NAME(posteriors)(t, K, row);
+    memcpy(top, E, sizeof top);
+    for (int64_t k = 1; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            top[r] = E[k * TILE + r] > top[r] ? E[k * TILE + r] : top[r];
+    /* the largest is 0 before the division: no overflow for m near 1 */
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            D[k * TILE + r] = (E[k * TILE + r] - top[r]) / (m - 1.0);
+    NAME(posteriors)(t, K, top);
+}
+
+/* A rule gets log densities in t->D and overwrites them with memberships (want == MEMBERSHIPS) or with the weights of the
+   moments (want == WEIGHTS); row[r] becomes the row's part of the objective. w are the weights of the rows, `more` is for
+   sums of its own. setup.py finds a rule by the line GAUSS_RULE(name); its twin is in reference.py. */
+#define GAUSS_RULE(name)                                                                                               \
+    static TARGET void NAME(gauss_rule_##name)(tile_t *t, int64_t K, const double *parameters, int want,              \
+                                               const double *w, double *more, double *row)
+
+/* Posteriors, no parameters; the objective is the log likelihood. */
+GAUSS_RULE(posterior)
+{
+    (void)parameters, (void)want, (void)w, (void)more;
+    NAME(posteriors)(t, K, row);
+}
+
+/* Parameters {m, exponent}: memberships u = softmax(D / (m-1)), the moments under u^exponent, the means under u^m, which
+   goes to t->E; more[k] += sum_r u w; row[r] the log likelihood. */
+GAUSS_RULE(tempered)
+{
+    const double m = parameters[0], exponent = parameters[1];
+    NAME(temper)(t, K, m, row);
+    if (want == MEMBERSHIPS)
+        return;
+    for (int64_t k = 0; k < K; k++) {
+        double *u = t->D + k * TILE, sum = 0;
+        for (int r = 0; r < TILE; r++)
+            sum += u[r] * w[r];
+        more[k] += sum;
+        NAME(power_tile)(u, m, t->E + k * TILE);
+        NAME(power_tile)(u, exponent, u);
+    }
+}
+
+/* Fuzzy c-means in the metric of each component, parameters {m, volume (K)}: from log densities whose constants are 0. */
+GAUSS_RULE(metric)
+{
+    (void)w, (void)more;
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            t->D[k * TILE + r] *= -2.0 * parameters[1 + k];
+    NAME(rule_fcm)(t, K, parameters, want, row);
+}
+
+#undef GAUSS_RULE
+
 #undef LANES
 #undef VEC
 #undef SPLAT
 #undef LOAD
+
+#else /* loops over chunks */
+
+/* Result: objective, weight (K), first (K, d), second (K, d, d) or (K, d) moments about the means; for the tempered rule
+   also the weight (K) and first moments (K, d) under u^m, and the shares (K). */
+static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const rows_t *x = job->x;
+    const steps_t *s = steps();
+    const int64_t K = job->K;
+    const int64_t d = x->d, wide = job->g->full ? d * d : d;
+    const int tempered = job->rule == GAUSS_RULE_tempered && !job->given;
+    double *weight = result + 1, *moment = weight + K, *more = moment + K * d + K * wide;
+    ALIGNED double row[TILE], w[TILE];
+    FOR_TILES
+    {
+        if (job->given) {
+            s->load_double(x, first, count, (double *)t->T);
+            for (int64_t k = 0; k < K; k++)
+                for (int64_t r = 0; r < count; r++)
+                    t->D[k * TILE + r] = job->given[(first + r) * K + k];
+        } else {
+            for (int r = 0; r < TILE; r++)
+                w[r] = 1;
+            weigh(w, 1, x, first, count);
+            s->log_densities(x, first, count, job->g, t);
+            s->gauss_rules[job->rule](t, K, job->parameters, WEIGHTS, w, tempered ? more + K + K * d : NULL, row);
+            weigh(row, 1, x, first, count);
+            result[0] += tile_sum(row);
+        }
+        weigh(t->D, K, x, first, count);
+        s->moments(job->g, d, t, weight, moment, moment + K * d);
+        if (tempered) {
+            double *D = t->D;
+            weigh(t->E, K, x, first, count);
+            t->D = t->E;
+            s->moments(job->g, d, t, more, more + K, NULL);
+            t->D = D;
+        }
+    }
+}
+
+static void gauss_memberships_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    ALIGNED double row[TILE];
+    (void)result;
+    FOR_TILES
+    {
+        steps()->log_densities(job->x, first, count, job->g, t);
+        steps()->gauss_rules[job->rule](t, job->K, job->parameters, MEMBERSHIPS, NULL, NULL, row);
+        memcpy(job->row_out + first, row, sizeof(double) * (size_t)count);
+        store(job, t, first, count);
+    }
+}
+
+#endif

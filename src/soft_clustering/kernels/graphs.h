@@ -1,6 +1,10 @@
-/* Passes over the links of a graph. Included once per vector width, after topics.h, whose `dot` and `add` it uses.
+/* Passes over the links of a graph. The steps use `dot` and `add` of topics.h, the chunks its documents.
 
    Rows of factors are filled up with zeros to `wide`, a multiple of PAD. */
+
+#ifdef WIDTH /* steps, once per vector width */
+
+#define FLOOR 1e-12 /* no rate of a link is smaller */
 
 /* out = sum_j x_j / s_j Q_j with s_j = P . Q_j over the links of a node; gives sum_j x_j log s_j. */
 static TARGET double NAME(ratio_row)(const double *P, const double *Q, const double *x, const int64_t *to, int64_t links,
@@ -16,29 +20,31 @@ static TARGET double NAME(ratio_row)(const double *P, const double *Q, const dou
     return total;
 }
 
-/* What a node's row f contributes to the log likelihood of the Bernoulli-Poisson model: over its links
+/* What the row f of node u contributes to the log likelihood of the Bernoulli-Poisson model: over its links
    log(1 - exp(-f . F_v - rate)) + f . F_v, less f . rest, rest the sum of the other rows. */
-static TARGET double NAME(affiliation_value)(const double *f, const double *F, const int64_t *to, int64_t links, int64_t wide,
+static TARGET double NAME(affiliation_value)(const double *f, const double *F, const links_t *links, int64_t u, int64_t wide,
                                              const double *rest, double rate)
 {
+    const int64_t end = csr_at(links->indptr, links->index64, u + 1);
     double total = -NAME(dot)(f, rest, wide);
-    for (int64_t p = 0; p < links; p++) {
-        const double z = NAME(dot)(f, F + to[p] * wide, wide);
+    for (int64_t p = csr_at(links->indptr, links->index64, u); p < end; p++) {
+        const double z = NAME(dot)(f, F + csr_at(links->indices, links->index64, p) * wide, wide);
         total += log(-expm1(-z - rate)) + z;
     }
     return total;
 }
 
-/* One ascent step of the row f of a node, its links to rows of F: projected gradient with backtracking. Scratch: g, trial
+/* One ascent step of the row f of node u, its links to rows of F: projected gradient with backtracking. Scratch: g, trial
    (wide each). Gives whether the row changed. */
-static TARGET int NAME(affiliation_step)(double *f, const double *F, const int64_t *to, int64_t links, int64_t wide,
+static TARGET int NAME(affiliation_step)(double *f, const double *F, const links_t *links, int64_t u, int64_t wide,
                                          const double *rest, double rate, double most, double *g, double *trial)
 {
+    const int64_t end = csr_at(links->indptr, links->index64, u + 1);
     double value = 0, size = 0, step = 1;
     for (int64_t k = 0; k < wide; k++)
         g[k] = -rest[k];
-    for (int64_t p = 0; p < links; p++) {
-        const double *v = F + to[p] * wide, z = NAME(dot)(f, v, wide);
+    for (int64_t p = csr_at(links->indptr, links->index64, u); p < end; p++) {
+        const double *v = F + csr_at(links->indices, links->index64, p) * wide, z = NAME(dot)(f, v, wide);
         value += log(-expm1(-z - rate)) + z;
         NAME(add)(g, 1 / expm1(z + rate) + 1, v, wide);
     }
@@ -56,7 +62,7 @@ static TARGET int NAME(affiliation_step)(double *f, const double *F, const int64
             trial[k] = next < 0 ? 0 : next > most ? most : next;
             gain += g[k] * (trial[k] - f[k]);
         }
-        if (NAME(affiliation_value)(trial, F, to, links, wide, rest, rate) >= value + 0.05 * gain) {
+        if (NAME(affiliation_value)(trial, F, links, u, wide, rest, rate) >= value + 0.05 * gain) {
             memcpy(f, trial, sizeof(double) * (size_t)wide);
             return 1;
         }
@@ -64,86 +70,68 @@ static TARGET int NAME(affiliation_step)(double *f, const double *F, const int64
     return 0;
 }
 
-/* Draws (draws, K, n) of softmax((W + g) / t) down the columns of W (K, n), g Gumbel numbers, and their mean (K, n): a tile of
-   columns of them. The numbers are a hash of their place and the key of the draw, so that no order of the work changes them.
-   Scratch: scores (K, TILE). */
-static TARGET void NAME(gumbel_tile)(const double *W, int64_t K, int64_t n, int64_t first, double t, const uint64_t *keys,
-                                     int64_t draws, double *scores, float *out, double *mean)
+#else /* loops over chunks */
+
+/* For each node i, with s_ij = P_i . Q_j: out_i = sum_j x_ij / s_ij Q_j over its links (row_out, (n, wide)). Result:
+   sum x_ij log s_ij. P is job->given, Q job->topics->B. */
+static void ratio_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
 {
-    ALIGNED double most[TILE], sum[TILE];
-    const int64_t count = n - first < TILE ? n - first : TILE;
-    for (int64_t k = 0; k < K; k++)
-        memset(mean + k * n + first, 0, sizeof(double) * (size_t)count);
-    for (int64_t d = 0; d < draws; d++, out += K * n) {
-        const uint64_t key = keys[d];
-        for (int r = 0; r < TILE; r++) {
-            most[r] = -DBL_MAX;
-            sum[r] = 0;
-        }
-        for (int64_t k = 0; k < K; k++) {
-            double *s = scores + k * TILE;
-            const double *w = W + k * n + first;
-            const uint32_t place = (uint32_t)(k * n + first);
-            for (int r = 0; r < TILE; r++) {
-                const uint32_t x = scramble(scramble((place + (uint32_t)r) ^ (uint32_t)key) + (uint32_t)(key >> 32));
-                s[r] = ((double)(int32_t)(x ^ 0x80000000u) + 2147483648.5) * 0x1p-32; /* (x + 1/2) / 2^32 */
-            }
-            NAME(log_tile)(s, s);
-            for (int r = 0; r < TILE; r++)
-                s[r] = -s[r];
-            NAME(log_tile)(s, s);
-            for (int64_t r = 0; r < count; r++)
-                s[r] = (w[r] - s[r]) / t;
-            for (int r = 0; r < TILE; r++)
-                most[r] = s[r] > most[r] ? s[r] : most[r];
-        }
-        for (int64_t k = 0; k < K; k++) {
-            double *s = scores + k * TILE;
-            for (int r = 0; r < TILE; r++)
-                s[r] -= most[r];
-            NAME(exp_tile)(s, s);
-            for (int r = 0; r < TILE; r++)
-                sum[r] += s[r];
-        }
-        for (int r = 0; r < TILE; r++)
-            sum[r] = 1 / sum[r];
-        for (int64_t k = 0; k < K; k++) {
-            const double *s = scores + k * TILE;
-            float *x = out + k * n + first;
-            double *m = mean + k * n + first;
-            for (int64_t r = 0; r < count; r++) {
-                x[r] = (float)(s[r] * sum[r]);
-                m[r] += x[r] / (double)draws;
-            }
-        }
+    DOCUMENT(job->topics, result)
+    (void)t;
+    (void)psi;
+    (void)acc;
+    (void)one;
+    (void)A;
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t links = document(job, row, word, x, NULL);
+        *result += steps()->ratio_row(job->given + row * wide, job->topics->B, x, word, links, wide, job->row_out + row * wide);
     }
+    free(x);
 }
 
-/* The gradient (K, n) in W of a function of the mean of these draws, from its gradient in that mean: a tile of columns. */
-static TARGET void NAME(gumbel_slope_tile)(const float *in, const double *mean, const double *slope, int64_t K, int64_t n,
-                                           int64_t first, double t, int64_t draws, double *out)
+/* Ascent of affiliations, node after node in the given order; `sum` is kept equal to the sum of the rows of F. -1 where memory
+   ran out. */
+static int affiliation_sweep(const links_t *links, double *F, double *sum, const int64_t *order, int64_t n, int64_t wide,
+                             double rate, double most)
 {
-    ALIGNED double along[TILE];
-    const int64_t count = n - first < TILE ? n - first : TILE;
-    for (int64_t k = 0; k < K; k++)
-        for (int64_t i = k * n + first; i < k * n + first + count; i++)
-            out[i] = mean[i] * slope[i] / t;
-    for (int64_t d = 0; d < draws; d++, in += K * n) {
-        for (int r = 0; r < TILE; r++)
-            along[r] = 0;
-        for (int64_t k = 0; k < K; k++) {
-            const float *x = in + k * n + first;
-            const double *g = slope + k * n + first;
-            for (int64_t r = 0; r < count; r++)
-                along[r] += x[r] * g[r];
-        }
-        for (int r = 0; r < TILE; r++)
-            along[r] /= t * (double)draws;
-        for (int64_t k = 0; k < K; k++) {
-            const float *x = in + k * n + first;
-            double *o = out + k * n + first;
-            for (int64_t r = 0; r < count; r++)
-                o[r] -= x[r] * along[r];
-        }
+    double *rest = malloc(sizeof(double) * (size_t)(3 * wide)), *g = rest + wide, *trial = g + wide;
+    if (!rest)
+        return -1;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t u = order[i];
+        double *f = F + u * wide;
+        for (int64_t k = 0; k < wide; k++)
+            rest[k] = sum[k] - f[k];
+        if (steps()->affiliation_step(f, F, links, u, wide, rest, rate, most, g, trial))
+            for (int64_t k = 0; k < wide; k++)
+                sum[k] = rest[k] + f[k];
     }
+    free(rest);
+    return 0;
 }
+
+/* Rows f (m, wide) of nodes whose links lead to rows of F, each by at most `most_steps` steps of its own. */
+static int affiliation_rows(const links_t *links, const double *F, const double *sum, double *f, int64_t m, int64_t wide,
+                            double rate, double most, int64_t most_steps)
+{
+    double *g = malloc(sizeof(double) * (size_t)(2 * wide));
+    if (!g)
+        return -1;
+    for (int64_t u = 0; u < m; u++)
+        for (int64_t i = 0; i < most_steps; i++)
+            if (!steps()->affiliation_step(f + u * wide, F, links, u, wide, sum, rate, most, g, g + wide))
+                break;
+    free(g);
+    return 0;
+}
+
+/* sum over the links of log(1 - exp(-F_u . F_v - rate)) + F_u . F_v, each link once for both directions: half of the sum. */
+static double affiliation_links(const links_t *links, const double *F, const double *zero, int64_t n, int64_t wide, double rate)
+{
+    double total = 0;
+    for (int64_t u = 0; u < n; u++)
+        total += steps()->affiliation_value(F + u * wide, F, links, u, wide, zero, rate);
+    return total / 2;
+}
+
+#endif

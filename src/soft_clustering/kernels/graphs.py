@@ -37,7 +37,7 @@ def ratio_rows(V: Any, P: Array, Q: Array) -> tuple[Array, float]:
         indices = V.indices.astype(V.indptr.dtype, copy=False)
         rows = kernels.compiled.Rows(V.data, np.zeros(m), np.ones(m), None, indices, V.indptr, m)
         chunks = max(1, min(64, n // 64))
-        threads = kernels._threads(V.nnz * Q.shape[1] * 2, chunks)
+        threads = kernels.threads_for(V.nnz * Q.shape[1] * 2, chunks)
         return kernels.compiled.ratio_rows(rows, np.ascontiguousarray(P), np.ascontiguousarray(Q), chunks, threads)
     nodes = np.repeat(np.arange(V.shape[0]), np.diff(V.indptr))
     s = np.empty(V.nnz)
@@ -61,7 +61,7 @@ def affiliation_sweep(A: Any, F: Array, total: Array, order: NDArray[np.int64], 
     P(link) = 1 - exp(-F_u . F_v - rate). ``total`` is the sum of the rows, and is kept so; no entry exceeds ``most``.
     """
     if kernels.use_compiled():
-        kernels.compiled.affiliation_sweep(*_pointers(A), F, total, order, rate, most)
+        kernels.compiled.affiliation_sweep(*_links(A), F, total, order, rate, most)
         return
     for u in order:
         rest = total - F[u]
@@ -73,7 +73,7 @@ def affiliation_rows(A: Any, F: Array, f: Array, rate: float, most: float, steps
     """Move the rows f (m, wide) of new nodes with links A (m, n) to the nodes of F; in place."""
     total = F.sum(axis=0)
     if kernels.use_compiled():
-        kernels.compiled.affiliation_rows(*_pointers(A), F, total, f, rate, most, steps)
+        kernels.compiled.affiliation_rows(*_links(A), F, total, f, rate, most, steps)
         return
     for u in range(len(f)):
         near = F[A.indices[A.indptr[u] : A.indptr[u + 1]]]
@@ -89,7 +89,7 @@ def affiliation_likelihood(A: Any, F: Array, rate: float) -> float:
     n, total = len(F), F.sum(axis=0)
     pairs = (total @ total - np.einsum("ij,ij->", F, F)) / 2 + rate * (n * (n - 1) - A.nnz) / 2
     if kernels.use_compiled():
-        links = kernels.compiled.affiliation_links(*_pointers(A), F, rate)
+        links = kernels.compiled.affiliation_links(*_links(A), F, rate)
     else:
         nodes = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
         z = np.einsum("pk,pk->p", F[nodes], F[A.indices])
@@ -105,7 +105,7 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
     """
     if kernels.use_compiled():
         mean = np.empty_like(W)
-        kernels.compiled.gumbel_softmax(W, keys, t, out, mean, kernels._threads(32 * out.size, _tiles(W), threads))
+        kernels.compiled.gumbel_softmax(W, keys, t, out, mean, kernels.threads_for(32 * out.size, _tiles(W), threads))
         return mean
     places = np.arange(W[0].size, dtype=np.uint32).reshape(W[0].shape)
     for w, of_start, draws in zip(W, keys, out, strict=True):
@@ -120,7 +120,9 @@ def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float
     """The gradient in W of a function of the mean of such draws, from its gradient ``slope`` in that mean."""
     if kernels.use_compiled():
         out = np.empty_like(mean)
-        kernels.compiled.gumbel_slope(draws, mean, slope, t, out, kernels._threads(draws.size, _tiles(mean), threads))
+        kernels.compiled.gumbel_slope(
+            draws, mean, slope, t, out, kernels.threads_for(draws.size, _tiles(mean), threads)
+        )
         return out
     along = np.einsum("sdkn,skn->sdn", draws, slope)
     gradient: Array = (mean * slope - np.einsum("sdkn,sdn->skn", draws, along) / draws.shape[1]) / t
@@ -133,15 +135,16 @@ def _tiles(W: Array) -> int:
 
 
 def _scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """A number from another one, alike in nothing: the finaliser of MurmurHash3."""
+    """MurmurHash3's 32-bit finaliser."""
     x = (x ^ (x >> np.uint32(16))) * np.uint32(0x85EBCA6B)
     x = (x ^ (x >> np.uint32(13))) * np.uint32(0xC2B2AE35)
     scrambled: NDArray[np.uint32] = x ^ (x >> np.uint32(16))
     return scrambled
 
 
-def _pointers(A: Any) -> tuple[Any, Any]:
-    return A.indptr.astype(np.int64, copy=False), A.indices.astype(np.int64, copy=False)
+def _links(A: Any) -> tuple[Any, Any]:
+    """The index arrays of a CSR matrix, of one type; SciPy keeps them so, and nothing is copied."""
+    return A.indptr, A.indices.astype(A.indptr.dtype, copy=False)
 
 
 def _ascend(f: Array, near: Array, rest: Array, rate: float, most: float) -> Array:

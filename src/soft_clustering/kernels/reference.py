@@ -1,13 +1,14 @@
 """The kernels in NumPy: readable, the oracle of the compiled ones, and what runs where those were not built.
 
 A membership rule turns squared distances (rows, K) into memberships, into the weights of the centre update, and into
-the objective of each row.
+the objective of each row. A Gaussian rule turns log densities (rows, K) into memberships, into the weights of the
+second moments and those of the means, and into the objective of each row. ``docs/kernels.md`` says how to add one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +17,26 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist, pdist
 
 from .._types import Array
+from . import EMPTY
 
 if TYPE_CHECKING:
     from ..engine.blocks import Block
 
 PIVOT = 1e-290  # a smaller one cannot be inverted safely
-EMPTY = 1e-280  # summed weights below this have underflowed
 _GROUP = 256  # rows whose distances to all others are held at once
-Rule = Callable[..., tuple[Array, Array, Array]]
+RULES: dict[str, Callable[..., tuple[Array, Array, Array]]] = {}
+GAUSS_RULES: dict[str, Callable[..., tuple[Array, Array, Array, Array]]] = {}
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def _rule(table: dict[str, Any], name: str) -> Callable[[Function], Function]:
+    """Decorator that enters a function into a table of rules, under the name of its C function."""
+
+    def enter(function: Function) -> Function:
+        table[name] = function
+        return function
+
+    return enter
 
 
 def squared_distances(Z: Any, V: Array) -> Array:
@@ -46,6 +59,7 @@ def squared_distances(Z: Any, V: Array) -> Array:
     return D
 
 
+@_rule(RULES, "fcm")
 def fcm_rule(D: Array, m: float) -> tuple[Array, Array, Array]:
     """Fuzzy c-means: u_ik proportional to D_ik^(-1/(m-1)), never forming an unbounded number.
 
@@ -78,6 +92,7 @@ def _typicality(D: Array, bandwidth: Array, m: float) -> tuple[Array, Array]:
     return np.where(near, 1, q) / (1 + q), np.where(near, 1, ratio) * (1 + q) ** (1 - m)
 
 
+@_rule(RULES, "rational")
 def rational_rule(D: Array, m: float, *bandwidth: float) -> tuple[Array, Array, Array]:
     """Possibilistic c-means of 1993: t = 1 / (1 + (D / bandwidth)^(1/(m-1))), objective sum_k D t^(m-1).
 
@@ -91,6 +106,7 @@ def rational_rule(D: Array, m: float, *bandwidth: float) -> tuple[Array, Array, 
         return T, T * power, (D * power).sum(axis=1)
 
 
+@_rule(RULES, "exponential")
 def exponential_rule(D: Array, *bandwidth: float) -> tuple[Array, Array, Array]:
     """Possibilistic c-means of 1996: t = exp(-D / bandwidth), objective - sum_k bandwidth t."""
     with np.errstate(under="ignore"):
@@ -98,6 +114,7 @@ def exponential_rule(D: Array, *bandwidth: float) -> tuple[Array, Array, Array]:
     return T, T, -T @ np.array(bandwidth)
 
 
+@_rule(RULES, "pfcm")
 def pfcm_rule(D: Array, m: float, a: float, b: float, exponent: float, *bandwidth: float) -> tuple[Array, Array, Array]:
     """Possibilistic fuzzy c-means: memberships u of fuzzy c-means, weights a u^m + b t^exponent."""
     U, W, J = fcm_rule(D, m)
@@ -107,12 +124,14 @@ def pfcm_rule(D: Array, m: float, a: float, b: float, exponent: float, *bandwidt
     return U, a * W + b * T, a * J + typical
 
 
+@_rule(RULES, "entropy")
 def entropy_rule(D: Array, weight: float, *log_shares: float) -> tuple[Array, Array, Array]:
     """Entropy c-means: u = softmax(log share - D / weight)."""
     U, likelihood = posteriors(np.array(log_shares) - D / weight)
     return U, U, -weight * likelihood
 
 
+@_rule(RULES, "bumps")
 def bumps_rule(D: Array, alpha: float, *weights: float) -> tuple[Array, Array, Array]:
     """Gaussian bumps weight_k exp(-alpha D); the objective of a row is their sum."""
     with np.errstate(under="ignore"):
@@ -120,6 +139,7 @@ def bumps_rule(D: Array, alpha: float, *weights: float) -> tuple[Array, Array, A
     return B, B, B.sum(axis=1)
 
 
+@_rule(RULES, "kernel")
 def kernel_rule(D: Array, m: float, gamma: float) -> tuple[Array, Array, Array]:
     """Kernel fuzzy c-means: fuzzy c-means on 1 - exp(-gamma D), weights u^m exp(-gamma D).
 
@@ -133,6 +153,7 @@ def kernel_rule(D: Array, m: float, gamma: float) -> tuple[Array, Array, Array]:
         return U, W * np.exp(-gamma * D), J
 
 
+@_rule(RULES, "nearest")
 def nearest_rule(D: Array) -> tuple[Array, Array, Array]:
     """All to the nearest prototype, the first of several.
 
@@ -145,22 +166,10 @@ def nearest_rule(D: Array) -> tuple[Array, Array, Array]:
     return U, U, D.min(axis=1)
 
 
-RULES: dict[str, Rule] = {
-    "fcm": fcm_rule,
-    "rational": rational_rule,
-    "exponential": exponential_rule,
-    "pfcm": pfcm_rule,
-    "entropy": entropy_rule,
-    "bumps": bumps_rule,
-    "kernel": kernel_rule,
-    "nearest": nearest_rule,
-}
-
-
 def center_statistics(
     block: Block, V: Array, rule: str, *parameters: float
 ) -> tuple[Array, Array, float, float, int | None]:
-    """(weight, total, objective, worst row objective, its row if a weight underflowed); see ``kernels``."""
+    """(weight, total, objective, worst row objective, its row if a weight underflowed); see ``kernels.centers``."""
     weight, total = np.zeros(len(V)), np.zeros_like(V)
     objective, worst, at = 0.0, -1.0, 0
     for lo, Z, w in block.pieces():
@@ -175,7 +184,7 @@ def center_statistics(
 
 
 def center_memberships(block: Block, V: Array, rule: str, *parameters: float) -> NDArray[Any]:
-    """Memberships (n, K); see ``kernels.center_memberships``."""
+    """Memberships (n, K); see ``kernels.centers.center_memberships``."""
     U = np.empty((block.n, len(V)), dtype=block.X.dtype)
     for lo, Z, _ in block.pieces():
         U[lo : lo + Z.shape[0]] = RULES[rule](squared_distances(Z, V), *parameters)[0]
@@ -183,7 +192,7 @@ def center_memberships(block: Block, V: Array, rule: str, *parameters: float) ->
 
 
 def center_scatter(block: Block, V: Array, rule: str, *parameters: float) -> tuple[Array, Array]:
-    """Summed weights, and summed weights times squared distances; see ``kernels.center_scatter``."""
+    """Summed weights, and summed weights times squared distances; see ``kernels.centers.center_scatter``."""
     weight, scatter = np.zeros(len(V)), np.zeros(len(V))
     for _, Z, w in block.pieces():
         D = squared_distances(Z, V)
@@ -194,8 +203,13 @@ def center_scatter(block: Block, V: Array, rule: str, *parameters: float) -> tup
 
 
 def center_rows(block: Block, V: Array, rule: str, *parameters: float) -> Array:
-    """The objective of each row; see ``kernels.center_rows``."""
+    """The objective of each row; see ``kernels.centers.center_rows``."""
     return np.concatenate([RULES[rule](squared_distances(Z, V), *parameters)[2] for _, Z, _ in block.pieces()])
+
+
+def center_distances(block: Block, V: Array) -> Array:
+    """Squared distances (n, K); see ``kernels.centers.center_distances``."""
+    return np.concatenate([squared_distances(Z, V) for _, Z, _ in block.pieces()])
 
 
 def pair_bumps(Z: Array, alpha: float, weight: Array) -> Array:
@@ -280,23 +294,28 @@ def posteriors(D: Array) -> tuple[Array, Array]:
     return R / s, (top + np.log(s))[:, 0]
 
 
-def tempered_rule(D: Array, m: float, exponent: float) -> tuple[Array, Array]:
-    """Memberships softmax(D / (m - 1)) and the log likelihoods of the mixture; the exponent is for the moments."""
-    with np.errstate(over="ignore"):  # for m near 1
-        return posteriors((D - D.max(axis=1, keepdims=True)) / (m - 1))[0], posteriors(D)[1]
+@_rule(GAUSS_RULES, "posterior")
+def posterior_rule(D: Array) -> tuple[Array, Array, Array, Array]:
+    """Posteriors, which are the weights of all moments."""
+    R, likelihood = posteriors(D)
+    return R, R, R, likelihood
 
 
-def metric_rule(D: Array, m: float, *volumes: float) -> tuple[Array, Array]:
+@_rule(GAUSS_RULES, "tempered")
+def tempered_rule(D: Array, m: float, exponent: float) -> tuple[Array, Array, Array, Array]:
+    """Memberships u = softmax(D / (m - 1)), second moments under u^exponent, means under u^m; the log likelihood."""
+    with np.errstate(over="ignore", under="ignore"):  # for m near 1
+        U = posteriors((D - D.max(axis=1, keepdims=True)) / (m - 1))[0]
+        return U, U**exponent, U**m, posteriors(D)[1]
+
+
+@_rule(GAUSS_RULES, "metric")
+def metric_rule(D: Array, m: float, *volumes: float) -> tuple[Array, Array, Array, Array]:
     """Fuzzy c-means in the metric of each component: squared distance -2 volume D, the constants being 0."""
     U, _, J = fcm_rule(-2 * D * np.array(volumes), m)
-    return U, J
-
-
-GAUSS_RULES: dict[str, Callable[..., tuple[Array, Array]]] = {
-    "posterior": posteriors,
-    "tempered": tempered_rule,
-    "metric": metric_rule,
-}
+    with np.errstate(under="ignore"):
+        W = U**m
+    return U, W, W, J
 
 
 def gauss_statistics(
@@ -309,7 +328,7 @@ def gauss_statistics(
     rule: str,
     *parameters: float,
 ) -> tuple[Any, ...]:
-    """Moments about the means; see ``kernels.gauss_statistics``."""
+    """Moments about the means; see ``kernels.gauss.gauss_statistics``."""
     K, d = means.shape
     weight, first = np.zeros(K), np.zeros((K, d))
     second = np.zeros((K, d, d) if full else (K, d))
@@ -318,18 +337,11 @@ def gauss_statistics(
     for lo, Z, w in block.pieces():
         if memberships is None:
             assert factors is not None and constants is not None
-            U, rows = GAUSS_RULES[rule](log_densities(Z, means, factors, constants, full), *parameters)
+            U, W, M, rows = GAUSS_RULES[rule](log_densities(Z, means, factors, constants, full), *parameters)
             objective += float(w @ rows)
         else:
-            U = memberships[lo : lo + len(Z)]
+            U = W = M = memberships[lo : lo + len(Z)]
         share += w @ U
-        with np.errstate(under="ignore"):
-            # what the second moments are weighted with, and what the means are, where that differs
-            W = M = U
-            if memberships is None and rule == "metric":
-                W = M = U ** parameters[0]
-            elif memberships is None and rule == "tempered":
-                W, M = U ** parameters[1], U ** parameters[0]
         for k in range(K):
             C, r, s = Z - means[k], W[:, k] * w, M[:, k] * w
             weight[k] += r.sum()
@@ -344,11 +356,12 @@ def gauss_statistics(
 def gauss_memberships(
     block: Block, means: Array, factors: Array, constants: Array, full: bool, rule: str, *parameters: float
 ) -> tuple[NDArray[Any], Array]:
-    """Memberships and log likelihoods; see ``kernels.gauss_memberships``."""
+    """Memberships and log likelihoods; see ``kernels.gauss.gauss_memberships``."""
     U, rows = np.empty((block.n, len(means)), dtype=block.X.dtype), np.empty(block.n)
     for lo, Z, _ in block.pieces():
         here = slice(lo, lo + len(Z))
-        U[here], rows[here] = GAUSS_RULES[rule](log_densities(Z, means, factors, constants, full), *parameters)
+        D = log_densities(Z, means, factors, constants, full)
+        U[here], _, _, rows[here] = GAUSS_RULES[rule](D, *parameters)
     return U, rows
 
 

@@ -1,9 +1,12 @@
 /* Documents as mixtures of topics: the E-step of latent Dirichlet allocation and the passes of probabilistic latent
-   semantic analysis. Included once per vector width, after rules.h.
+   semantic analysis.
 
    Rows are documents, the values counts. The topics are the lanes of the vectors: B is (V, wide), word-major, wide the
    number of topics filled up with zeros to a multiple of PAD. A document works on a copy of the rows of its words. */
 
+#ifdef WIDTH /* steps, once per vector width */
+
+#define TINY 1e-200 /* no probability of a word is smaller */
 #define LANES ((int)(BYTES / sizeof(double)))
 #if defined(__GNUC__)
 typedef double NAME(tvec) __attribute__((vector_size(BYTES), aligned(8), may_alias));
@@ -247,3 +250,133 @@ static TARGET void NAME(fold_in_document)(const double *B, const double *x, int6
 #undef EXP
 #undef PICK
 #undef ZERO
+
+#else /* loops over chunks */
+
+/* The words of a document that occur in it, with their counts; where `B` is given also a copy of their rows of the topics. */
+static int64_t document(const job_t *job, int64_t row, int64_t *word, double *x, double *B)
+{
+    const rows_t *r = job->x;
+    const int64_t end = csr_at(r->indptr, r->index64, row + 1), wide = job->topics->wide;
+    int64_t words = 0;
+    for (int64_t p = csr_at(r->indptr, r->index64, row); p < end; p++) {
+        x[words] = r->is_float ? (double)((const float *)r->values)[p] : ((const double *)r->values)[p];
+        word[words] = csr_at(r->indices, r->index64, p);
+        if (x[words] > 0) {
+            if (B)
+                memcpy(B + words * wide, job->topics->B + word[words] * wide, sizeof(double) * (size_t)wide);
+            words++;
+        }
+    }
+    return words;
+}
+
+/* Memory of one document: its words, counts, probabilities and topic rows, and six vectors. Where there is none, the result
+   is NaN. */
+#define DOCUMENT(topics, result)                                                                                       \
+    const int64_t wide = (topics)->wide, longest = (topics)->longest;                                                  \
+    double *x = malloc(sizeof(double) * (size_t)(longest * (3 + wide) + 6 * wide) + 64), *chance = x + longest;        \
+    double *B = chance + longest;                                                                                      \
+    double *one = B + longest * wide, *psi = one + wide, *A = psi + wide, *acc = A + wide, *log_gamma = acc + wide;    \
+    int64_t *word = (int64_t *)(log_gamma + 2 * wide);                                                                 \
+    if (!x) {                                                                                                          \
+        *(result) = NAN;                                                                                               \
+        return;                                                                                                        \
+    }
+
+/* A row of the result: values / total. */
+static void put(const job_t *job, int64_t row, const double *values, double total)
+{
+    const int64_t K = job->K;
+    for (int64_t k = 0; k < K; k++)
+        if (job->x->is_float)
+            ((float *)job->out)[row * K + k] = (float)(values[k] / total);
+        else
+            ((double *)job->out)[row * K + k] = values[k] / total;
+}
+
+/* The E-step of latent Dirichlet allocation. Result: the documents' part of the bound, summed E[log theta] (wide), and
+   where wanted sum_d A_dk x_dw / s_dw (V, wide); out: the memberships. */
+static void lda_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const topics_t *topics = job->topics;
+    const steps_t *s = steps();
+    const int64_t K = job->K;
+    DOCUMENT(topics, result)
+    double *logs = result + 1, *to = topics->words ? logs + wide : NULL, alphas = 0, prior = 0;
+    (void)t;
+    for (int64_t k = 0; k < wide; k++)
+        one[k] = k < K ? topics->prior[k] : 1;
+    s->digammas(one, wide, psi, log_gamma);
+    for (int64_t k = 0; k < K; k++) {
+        alphas += one[k];
+        prior -= log_gamma[k];
+    }
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t words = document(job, row, word, x, B);
+        const double weight = job->x->weight ? job->x->weight[row] : 1;
+        ALIGNED double sums[PAD] = {1, 1, 1, 1}, sum_psi[PAD], sum_log[PAD];
+        double count = 0, gammas = 0, bound, unit;
+        for (int64_t k = 0; k < wide; k++)
+            one[k] = k >= K ? 1 : !words ? topics->prior[k] : topics->start ? topics->start[row * K + k] : 1;
+        unit = s->lda_document(B, x, words, topics->prior, K, wide, words ? topics->max_iter : 0, topics->tol, one, psi, A, acc);
+        for (int64_t k = 0; k < K; k++)
+            gammas += one[k];
+        if (job->out)
+            put(job, row, one, gammas);
+        sums[0] = gammas;
+        sums[1] = alphas;
+        s->digammas(sums, PAD, sum_psi, sum_log);
+        s->digammas(one, wide, psi, log_gamma);
+        for (int64_t w = 0; w < words; w++)
+            count += x[w];
+        bound = s->explain(A, B, x, word, words, wide, weight, chance, to) + count * (unit - sum_psi[0]);
+        bound += prior + sum_log[1] - sum_log[0];
+        for (int64_t k = 0; k < K; k++) {
+            bound += (topics->prior[k] - one[k]) * (psi[k] - sum_psi[0]) + log_gamma[k];
+            logs[k] += weight * (psi[k] - sum_psi[0]);
+        }
+        *result += weight * bound;
+    }
+    free(x);
+}
+
+/* A step of probabilistic latent semantic analysis, from A (n, K) in job->given to T (n, K) in job->row_out. Result: the log
+   likelihood under A and B, and sum_d A_dk x_dw / s_dw (V, wide). */
+static void plsi_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const int64_t K = job->K;
+    DOCUMENT(job->topics, result)
+    (void)t;
+    (void)acc;
+    memset(A, 0, sizeof(double) * (size_t)wide);
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t words = document(job, row, word, x, NULL);
+        const double weight = job->x->weight ? job->x->weight[row] : 1;
+        memcpy(A, job->given + row * K, sizeof(double) * (size_t)K);
+        *result += weight * steps()->plsi_document(A, job->topics->B, x, word, words, wide, weight, chance, one, result + 1);
+        memcpy(job->row_out + row * K, one, sizeof(double) * (size_t)K);
+    }
+    free(x);
+}
+
+/* Shares of the topics in documents, the topics fixed. Result: the log likelihood; out: the shares, all zero without a word. */
+static void fold_in_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const topics_t *topics = job->topics;
+    const steps_t *s = steps();
+    const int64_t K = job->K;
+    DOCUMENT(topics, result)
+    (void)t;
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t words = document(job, row, word, x, B);
+        for (int64_t k = 0; k < wide; k++)
+            one[k] = k < K && words ? 1.0 / (double)K : 0;
+        s->fold_in_document(B, x, words, topics->beta, topics->prior, K, wide, topics->max_iter, topics->tol, one, A, acc);
+        put(job, row, one, 1);
+        *result += (job->x->weight ? job->x->weight[row] : 1) * s->explain(one, B, x, word, words, wide, 1, chance, NULL);
+    }
+    free(x);
+}
+
+#endif

@@ -149,7 +149,7 @@ def _grid(block: Block, B: Array, max_iter: int, width: int) -> tuple[int, int]:
     """
     most = 64 if width == 0 else max(4, min(block.X.nnz // (8 * block.d), (1 << 22) // width))
     chunks = max(1, min(64, block.n // 64, most))
-    return chunks, kernels._threads(block.X.nnz * B.shape[1] * min(max_iter, 10), chunks)
+    return chunks, kernels.threads_for(block.X.nnz * B.shape[1] * min(max_iter, 10), chunks)
 
 
 def _parts(block: Block) -> Iterator[tuple[int, Any, Array]]:

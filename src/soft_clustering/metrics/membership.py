@@ -30,7 +30,7 @@ from ..engine.blocks import Block, Frame
 from ..engine.threads import single_threaded_blas
 from ..evidential import credal
 from ..inputs.features import naming, validate_matrix
-from ..kernels import gauss_statistics
+from ..kernels.gauss import gauss_statistics
 from ..kernels.reference import squared_distances
 from ._validation import check_features, check_matrix, check_real, in_units, ratio
 from .partition import silhouettes

@@ -22,7 +22,7 @@ from ..engine.covariance import log_units
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, likelihood_change
 from ..inputs.features import validate_matrix
-from ..kernels import center_memberships
+from ..kernels.centers import center_memberships
 from ..kernels.reference import posteriors
 
 EDGE = 1e-6  # entries nearer to 0 or 1 are moved there: their log odds would outweigh all others

@@ -37,7 +37,7 @@ from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
 from ..engine.loop import Policy
 from ..inputs.features import validate_weights
 from ..inputs.views import BetaView, Views, beta_columns, check_unit_interval, validate_views
-from ..kernels import GaussStatistics, gauss_statistics
+from ..kernels.gauss import GaussStatistics, gauss_statistics
 from ..kernels.reference import log_densities, posteriors
 from .base import EDGE, EMPTY_SHARE, LIKELIHOOD, component_means, count_distinct, smoothed_kmeans
 from .dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood

@@ -9,7 +9,7 @@ import numpy as np
 from .._types import Array
 from ..engine.alternating import T
 from ..engine.blocks import Blocks
-from ..kernels import GaussStatistics, inverse_cholesky
+from ..kernels.gauss import GaussStatistics, inverse_cholesky
 from .base import MixtureClusterer, S
 
 _TINY = 10 * np.finfo(np.float64).eps

@@ -35,7 +35,7 @@ from ..engine.blocks import Block, Blocks, Frame, Subspace
 from ..engine.covariance import to_input_units
 from ..engine.initialisation import input_rows
 from ..inputs.features import validate_matrix
-from ..kernels import GaussStatistics, gauss_memberships, gauss_statistics
+from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .gaussian import Components, GaussianClusterer
 
 

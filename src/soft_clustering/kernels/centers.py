@@ -1,0 +1,96 @@
+"""Prototypes: memberships, statistics for new centres and distances under a rule, and the seeds of k-means++."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
+from . import reference
+
+if TYPE_CHECKING:
+    from ..engine.blocks import Block
+
+
+class CenterStatistics(NamedTuple):
+    """What a block of rows contributes to new centres."""
+
+    weight: NDArray[np.float64]  # (K,) summed weights of the centre update
+    total: NDArray[np.float64]  # (K, d) weighted sum of the rows
+    objective: float
+    worst: float  # the largest objective of one row
+    worst_row: NDArray[np.float64] | None  # (d,) that row, where some weight underflowed: a place to seed anew
+
+    def merge(self, other: CenterStatistics) -> CenterStatistics:
+        """The statistics of both blocks together."""
+        first = self if self.worst >= other.worst else other
+        underflow = self.worst_row is not None and other.worst_row is not None
+        return CenterStatistics(
+            self.weight + other.weight,
+            self.total + other.total,
+            self.objective + other.objective,
+            first.worst,
+            first.worst_row if underflow else None,
+        )
+
+
+class Scatter(NamedTuple):
+    """Summed weights of a block of rows, and summed weights times squared distances, per prototype."""
+
+    weight: NDArray[np.float64]  # (K,)
+    scatter: NDArray[np.float64]  # (K,)
+
+    def merge(self, other: Scatter) -> Scatter:
+        """The sums over both blocks together."""
+        return Scatter(self.weight + other.weight, self.scatter + other.scatter)
+
+
+def center_statistics(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> CenterStatistics:
+    """Statistics for new centres under a membership rule of ``reference.RULES``, one pass over the rows."""
+    if not kernels.use_compiled():
+        answer = reference.center_statistics(block, V, rule, *parameters)
+    else:
+        grid = kernels.row_grid(block, len(V), len(V) * block.d)
+        answer = kernels.compiled.center_statistics(block.rows, V, rule, np.array(parameters), kernels.EMPTY, *grid)
+    weight, total, objective, worst, at = answer
+    return CenterStatistics(weight, total, objective, worst, None if at is None else block.take([at])[0])
+
+
+def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[Any]:
+    """Memberships (n, K) under a rule of ``reference.RULES``, in the type of the rows."""
+    if not kernels.use_compiled():
+        return reference.center_memberships(block, V, rule, *parameters)
+    return kernels.compiled.center_memberships(
+        block.rows, V, rule, np.array(parameters), *kernels.row_grid(block, len(V), 0)
+    )
+
+
+def seed(block: Block, order: NDArray[np.intp], uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows (K, d) drawn by greedy k-means++ with given uniforms (K, trials), by inversion along ``order``."""
+    if not kernels.use_compiled():
+        return reference.seed(block, order, uniforms)
+    return kernels.compiled.seed(block.rows, order, uniforms, *kernels.row_grid(block, uniforms.shape[1], 0))
+
+
+def center_scatter(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> Scatter:
+    """Summed weights (K,) under a rule, and summed weights times squared distances (K,)."""
+    if not kernels.use_compiled():
+        return Scatter(*reference.center_scatter(block, V, rule, *parameters))
+    grid = kernels.row_grid(block, len(V), 2 * len(V))
+    return Scatter(*kernels.compiled.center_scatter(block.rows, V, rule, np.array(parameters), *grid))
+
+
+def center_rows(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[np.float64]:
+    """The objective of each row under a rule, (n,)."""
+    if not kernels.use_compiled():
+        return reference.center_rows(block, V, rule, *parameters)
+    return kernels.compiled.center_rows(block.rows, V, rule, np.array(parameters), *kernels.row_grid(block, len(V), 0))
+
+
+def center_distances(block: Block, V: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Squared distances (n, K) of the rows to the points V, in the coordinates of the frame."""
+    if not kernels.use_compiled():
+        return reference.center_distances(block, V)
+    return kernels.compiled.center_distances(block.rows, V, *kernels.row_grid(block, len(V), 0))

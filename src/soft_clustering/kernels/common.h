@@ -1,0 +1,144 @@
+/* What all kernels share: the sizes, the types that Python fills in, and sums over a tile. */
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#define TILE 64
+#define STRIP 256 /* features of a dense tile that are loaded at once */
+#define PAD 4     /* topics and affiliations are filled up to a multiple of it */
+#define WEIGHTS 0
+#define MEMBERSHIPS 1
+
+#if defined(__GNUC__)
+#define ALIGNED __attribute__((aligned(64)))
+#define INLINE inline __attribute__((always_inline))
+#elif defined(_MSC_VER)
+#define ALIGNED __declspec(align(64))
+#define INLINE __forceinline
+#else
+#define ALIGNED
+#define INLINE inline
+#endif
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define HAS_WIDE 1
+#else
+#define HAS_WIDE 0
+#endif
+
+/* setup.py finds the rules in rules.h and gauss.h and lists them as X(name) X(name) ... */
+#define X(name) RULE_##name,
+enum { RULE_LIST N_RULES };
+#undef X
+#define X(name) GAUSS_RULE_##name,
+enum { GAUSS_RULE_LIST N_GAUSS_RULES };
+#undef X
+#define X(name) #name,
+static const char *const rule_names[] = {RULE_LIST};
+static const char *const gauss_rule_names[] = {GAUSS_RULE_LIST};
+#undef X
+
+typedef struct {
+    int64_t n, d;
+    int is_float, index64;
+    const void *values;   /* (n, d) row-major, or the data of a CSR matrix */
+    const void *indices, *indptr; /* NULL for dense rows */
+    const double *shift, *scale; /* (d,): z = (x - shift) * scale */
+    const double *weight; /* NULL: all one */
+} rows_t;
+
+typedef struct {
+    int64_t K;
+    const void *V;      /* (K, d) in the type of the rows */
+    const double *Vt;   /* (d, K), CSR rows only */
+    const double *norm; /* (K,) squared norms, CSR rows only */
+} prototypes_t;
+
+typedef struct {
+    int64_t K;
+    int full;               /* factor is (K, d, d) lower triangular, else (K, d) */
+    const double *mean;     /* (K, d) */
+    const double *factor;   /* NULL where memberships are given */
+    const double *constant; /* (K,) log weight + log determinant of the factor - d/2 log(2 pi) */
+} gauss_t;
+
+typedef struct {
+    int64_t wide, longest; /* topics filled up; most words of a document */
+    int64_t max_iter;
+    double tol, beta;
+    const double *B;     /* (V, wide) */
+    const double *prior; /* (K,): alpha, or log P(topic) */
+    const double *start; /* (n, K), NULL: ones, or equal shares */
+    int words;           /* whether statistics of the words are wanted */
+} topics_t;
+
+/* The links of the nodes of a graph: a CSR matrix without its values. */
+typedef struct {
+    int index64;
+    const void *indptr, *indices;
+} links_t;
+
+typedef struct {
+    void *T;      /* the tile, [feature][row] */
+    double *D;    /* [prototype][row]: distances, then memberships or weights */
+    double *E;    /* scratch, as D */
+    void *narrow; /* scratch: D in float, or centred and weighted tiles */
+} tile_t;
+
+typedef struct job_s job_t;
+typedef void (*chunk_t)(const job_t *, tile_t *, int64_t lo, int64_t hi, double *result);
+
+struct job_s {
+    const rows_t *x;
+    int64_t K, width; /* width: doubles in the result of one chunk */
+    int gauss;
+    double *results;  /* (chunks, width), zeroed; NULL where a chunk has none */
+    chunk_t chunk;
+    const prototypes_t *v;
+    const gauss_t *g;
+    const topics_t *topics;
+    int rule;
+    const double *parameters;
+    const double *given;     /* (n, K) memberships to use in place of the densities */
+    void *out;               /* (n, K) memberships in the type of the rows */
+    double *row_out;         /* (n,) */
+    double *closest;         /* (n,) */
+};
+
+/* Sum of a tile row in eight strands: the order of a sum is the compiler's only if we say so. */
+static INLINE double tile_sum(const double *x)
+{
+    double s[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    for (int r = 0; r < TILE; r += 8)
+        for (int l = 0; l < 8; l++)
+            s[l] += x[r + l];
+    return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+static INLINE double tile_max(const double *x)
+{
+    double s[8];
+    memcpy(s, x, sizeof s);
+    for (int r = 8; r < TILE; r += 8)
+        for (int l = 0; l < 8; l++)
+            s[l] = x[r + l] > s[l] ? x[r + l] : s[l];
+    for (int l = 1; l < 8; l++)
+        s[0] = s[l] > s[0] ? s[l] : s[0];
+    return s[0];
+}
+
+static INLINE int64_t csr_at(const void *array, int index64, int64_t i)
+{
+    return index64 ? ((const int64_t *)array)[i] : (int64_t)((const int32_t *)array)[i];
+}
+
+static INLINE double scaled(double x, double scale)
+{
+    const double z = x * scale;
+    return z < 1e100 ? (z > -1e100 ? z : -1e100) : 1e100;
+}

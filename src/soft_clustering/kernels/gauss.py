@@ -1,0 +1,110 @@
+"""Gaussian components: moments and memberships, and the inverse Cholesky factors that they need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
+from . import reference
+
+if TYPE_CHECKING:
+    from ..engine.blocks import Block
+
+_FEW = 32  # features up to which a plain loop beats the calls of LAPACK
+
+
+class GaussStatistics(NamedTuple):
+    """What a block of rows contributes to new Gaussian components: moments about the current means."""
+
+    weight: NDArray[np.float64]  # (K,)
+    first: NDArray[np.float64]  # (K, d)
+    second: NDArray[np.float64]  # (K, d, d), or (K, d) for diagonal ones
+    objective: float  # summed log likelihood; summed distances for the metric rule
+
+    def merge(self, other: GaussStatistics) -> GaussStatistics:
+        """The statistics of both blocks together."""
+        pairs: Any = zip(self, other, strict=True)
+        return GaussStatistics(*[a + b for a, b in pairs])
+
+
+class TemperedStatistics(NamedTuple):
+    """The same under the tempered rule, where the means have weights of their own."""
+
+    weight: NDArray[np.float64]  # (K,) under u^exponent
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    objective: float  # summed log likelihood
+    mean_weight: NDArray[np.float64]  # (K,) under u^m
+    mean_first: NDArray[np.float64]
+    share: NDArray[np.float64]  # (K,) summed memberships
+
+    def merge(self, other: TemperedStatistics) -> TemperedStatistics:
+        """The statistics of both blocks together."""
+        pairs: Any = zip(self, other, strict=True)
+        return TemperedStatistics(*[a + b for a, b in pairs])
+
+
+def gauss_statistics(
+    block: Block,
+    means: NDArray[np.float64],
+    factors: NDArray[np.float64] | None,
+    constants: NDArray[np.float64] | None,
+    *parameters: float,
+    full: bool,
+    rule: str = "posterior",
+    memberships: NDArray[np.float64] | None = None,
+) -> Any:
+    """Moments about ``means`` under a rule of ``reference.GAUSS_RULES``, or under given memberships.
+
+    ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations;
+    they are not needed with given memberships. Gives :class:`TemperedStatistics` for the tempered rule, else
+    :class:`GaussStatistics`.
+    """
+    if not kernels.use_compiled():
+        answer = reference.gauss_statistics(block, means, factors, constants, full, memberships, rule, *parameters)
+    else:
+        K, d = means.shape
+        grid = kernels.row_grid(block, K * d if full else K, K * d * d if full else K * d)
+        answer = kernels.compiled.gauss_statistics(
+            block.rows, means, factors, constants, full, memberships, rule, np.array(parameters), *grid
+        )
+    return TemperedStatistics(*answer) if rule == "tempered" else GaussStatistics(*answer)
+
+
+def gauss_memberships(
+    block: Block,
+    means: NDArray[np.float64],
+    factors: NDArray[np.float64],
+    constants: NDArray[np.float64],
+    *parameters: float,
+    full: bool,
+    rule: str = "posterior",
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Memberships (n, K) in the type of the rows, and the log likelihood (metric rule: objective) of each row."""
+    if not kernels.use_compiled():
+        return reference.gauss_memberships(block, means, factors, constants, full, rule, *parameters)
+    K, d = means.shape
+    grid = kernels.row_grid(block, K * d if full else K, 0)
+    return kernels.compiled.gauss_memberships(
+        block.rows, means, factors, constants, full, rule, np.array(parameters), *grid
+    )
+
+
+def inverse_cholesky(covariances: NDArray[np.float64]) -> tuple[NDArray[np.float64], int | None]:
+    """Inverses (K, d, d) of the lower Cholesky factors, and the first matrix that is not positive definite, if any.
+
+    Examples
+    --------
+    >>> factors, failed = inverse_cholesky(np.array([[[4.0, 0.0], [2.0, 2.0]]]))
+    >>> factors
+    array([[[ 0.5,  0. ],
+            [-0.5,  1. ]]])
+    >>> failed is None
+    True
+    """
+    if not kernels.use_compiled() or covariances.shape[-1] > _FEW:
+        return reference.inverse_cholesky(covariances)
+    return kernels.compiled.inverse_cholesky(np.ascontiguousarray(covariances), reference.PIVOT)

@@ -1,0 +1,105 @@
+/* All pairs of rows: sums of Gaussian bumps, and the distances within a window. */
+
+#ifdef WIDTH /* steps, once per vector width */
+
+/* Squared distances D [earlier row][row] to e = exp(-alpha D): row[r] += sum_k weight_k e, and, unless NULL,
+   column[k] += sum_r own_r e. */
+static TARGET void NAME(pair_bumps)(double *D, int64_t K, double alpha, const double *weight, const double *own, double *row,
+                                    double *column)
+{
+    for (int64_t k = 0; k < K; k++) {
+        double *e = D + k * TILE;
+        for (int r = 0; r < TILE; r++)
+            e[r] *= -alpha;
+        NAME(exp_tile)(e, e);
+        for (int r = 0; r < TILE; r++) {
+            row[r] += weight[k] * e[r];
+            e[r] *= own[r];
+        }
+        if (column)
+            column[k] += tile_sum(e);
+    }
+}
+
+/* Numbers of a tile row: counts += {those 0, those below `low`, those in [low, high]}; the last ones are appended to `kept`
+   up to its capacity. */
+static TARGET void NAME(window)(const double *D, double low, double high, int64_t capacity, int64_t *counts, double *kept)
+{
+    int64_t zeros = 0, below = 0, inside = counts[2];
+    ALIGNED int64_t in[TILE];
+    for (int r = 0; r < TILE; r++) {
+        zeros += D[r] == 0;
+        below += D[r] < low;
+        in[r] = (D[r] >= low) & (D[r] <= high);
+    }
+    for (int r = 0; r < TILE; r += 8) {
+        int64_t any = 0;
+        for (int l = 0; l < 8; l++)
+            any |= in[r + l];
+        for (int l = 0; any && l < 8; l++) {
+            kept[inside < capacity ? inside : capacity] = D[r + l]; /* counted where it belongs: no branch to guess */
+            inside += in[r + l];
+        }
+    }
+    counts[0] += zeros;
+    counts[1] += below;
+    counts[2] = inside;
+}
+
+#else /* loops over chunks */
+
+/* Squared distances t->D of the rows of a tile to those of the tile at `from`; the rows are in the frame, in double. */
+static void pair_distances(const job_t *job, tile_t *t, int64_t first, int64_t count, int64_t from)
+{
+    const prototypes_t v = {from == first ? count : TILE, (const double *)job->x->values + from * job->x->d, NULL, NULL};
+    DISTANCES(job)(job->x, first, count, &v, t);
+}
+
+/* Result (n,): sum_j w_j exp(-alpha D_ij), parameters {alpha, w (n)}: each distance serves both of its rows. */
+static void pair_bumps_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const double *weight = job->parameters + 1;
+    ALIGNED double row[TILE], own[TILE];
+    FOR_TILES
+    {
+        memset(row, 0, sizeof row);
+        for (int r = 0; r < TILE; r++)
+            own[r] = r < count ? weight[first + r] : 0;
+        for (int64_t from = 0; from <= first; from += TILE) {
+            pair_distances(job, t, first, count, from);
+            steps()->pair_bumps(t->D, from == first ? count : TILE, job->parameters[0], weight + from, own, row,
+                                from == first ? NULL : result + from);
+        }
+        for (int64_t r = 0; r < count; r++)
+            result[first + r] += row[r];
+    }
+}
+
+/* Result: how many pairs of rows have distance 0, how many one below `low`, how many one in [low, high], and of these the
+   first `capacity`; parameters {low, high, capacity}. */
+static void pair_window_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const double low = job->parameters[0], high = job->parameters[1];
+    const int64_t capacity = (int64_t)job->parameters[2];
+    int64_t counts[3] = {0, 0, 0};
+    FOR_TILES
+    {
+        for (int64_t from = 0; from <= first; from += TILE) {
+            const int64_t K = from == first ? count : TILE;
+            pair_distances(job, t, first, count, from);
+            for (int64_t k = 0; k < K; k++) {
+                double *D = t->D + k * TILE;
+                /* no pair: the row with itself, with one after it, and what fills up the tile */
+                for (int64_t r = 0; from == first && r <= k; r++)
+                    D[r] = INFINITY;
+                for (int64_t r = count; r < TILE; r++)
+                    D[r] = INFINITY;
+                steps()->window(D, low, high, capacity, counts, result + 3);
+            }
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        result[i] = (double)counts[i];
+}
+
+#endif

@@ -1,0 +1,60 @@
+/* All that is compiled once per vector width: needs WIDTH (a word for the names), BYTES and TARGET.
+
+   NAME(x) is the name of a function for this width, DNAME(x) and FNAME(x) of those of tile.h for double and float. */
+
+#define PASTE(x, suffix) x##_##suffix
+#define JOIN(x, suffix) PASTE(x, suffix)
+#define DNAME(x) JOIN(x, JOIN(f64, WIDTH))
+#define FNAME(x) JOIN(x, JOIN(f32, WIDTH))
+
+#define REAL float
+#define NAME(x) FNAME(x)
+#include "tile.h"
+#undef REAL
+#undef NAME
+#define REAL double
+#define NAME(x) DNAME(x)
+#include "tile.h"
+#undef NAME
+
+#define NAME(x) JOIN(x, WIDTH)
+#include "elementary.h"
+#include "rules.h"
+#include "pairs.h"
+#include "gauss.h"
+#include "topics.h"
+#include "graphs.h"
+#include "gumbel.h"
+
+static const steps_t NAME(steps) = {
+    .distances = {{DNAME(dense_distances), FNAME(dense_distances)}, {DNAME(sparse_distances), FNAME(sparse_distances)}},
+    .totals = {{DNAME(dense_totals), FNAME(dense_totals)}, {DNAME(sparse_totals), FNAME(sparse_totals)}},
+#define X(name) NAME(rule_##name),
+    .rules = {RULE_LIST},
+#undef X
+#define X(name) NAME(gauss_rule_##name),
+    .gauss_rules = {GAUSS_RULE_LIST},
+#undef X
+    .pair_bumps = NAME(pair_bumps),
+    .window = NAME(window),
+    .log_densities = NAME(log_densities),
+    .load_double = NAME(load_double),
+    .moments = NAME(moments),
+    .digammas = NAME(digammas),
+    .lda_document = NAME(lda_document),
+    .explain = NAME(explain),
+    .plsi_document = NAME(plsi_document),
+    .fold_in_document = NAME(fold_in_document),
+    .ratio_row = NAME(ratio_row),
+    .affiliation_value = NAME(affiliation_value),
+    .affiliation_step = NAME(affiliation_step),
+    .gumbel_tile = NAME(gumbel_tile),
+    .gumbel_slope_tile = NAME(gumbel_slope_tile),
+};
+
+#undef REAL
+#undef NAME
+#undef DNAME
+#undef FNAME
+#undef JOIN
+#undef PASTE

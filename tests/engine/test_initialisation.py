@@ -7,9 +7,16 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.utils import check_random_state
 
-from soft_clustering import kernels
+from soft_clustering.engine import initialisation
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.engine.initialisation import further_rows, kmeans_plusplus, lloyd, random_rows, starting_centers
+from soft_clustering.engine.initialisation import (
+    center_statistics,
+    further_rows,
+    kmeans_plusplus,
+    lloyd,
+    random_rows,
+    starting_centers,
+)
 
 IRIS = load_iris().data
 
@@ -225,8 +232,8 @@ def test_further_rows_are_rows():
 
 def test_lloyd_goes_on_until_the_centres_are_means_and_no_longer(monkeypatch):
     blocks, passes = make_blocks(IRIS), []
-    original = kernels.center_statistics
-    monkeypatch.setattr(kernels, "center_statistics", lambda *given: passes.append(given) or original(*given))
+    original = center_statistics
+    monkeypatch.setattr(initialisation, "center_statistics", lambda *given: passes.append(given) or original(*given))
     V = blocks.frame.to_input(lloyd(blocks, blocks.frame.from_input(IRIS[:3])))
     labels = cdist(IRIS, V).argmin(axis=1)
     means = np.stack([IRIS[labels == k].mean(axis=0) for k in range(3)])

@@ -62,16 +62,20 @@ def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *paramet
     """Memberships (n, K) under a rule of ``reference.RULES``, in the type of the rows."""
     if not kernels.use_compiled():
         return reference.center_memberships(block, V, rule, *parameters)
-    return kernels.compiled.center_memberships(
+    answer: NDArray[Any] = kernels.compiled.center_memberships(
         block.rows, V, rule, np.array(parameters), *kernels.row_grid(block, len(V), 0)
     )
+    return answer
 
 
 def seed(block: Block, order: NDArray[np.intp], uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rows (K, d) drawn by greedy k-means++ with given uniforms (K, trials), by inversion along ``order``."""
     if not kernels.use_compiled():
         return reference.seed(block, order, uniforms)
-    return kernels.compiled.seed(block.rows, order, uniforms, *kernels.row_grid(block, uniforms.shape[1], 0))
+    answer: NDArray[np.float64] = kernels.compiled.seed(
+        block.rows, order, uniforms, *kernels.row_grid(block, uniforms.shape[1], 0)
+    )
+    return answer
 
 
 def center_scatter(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> Scatter:
@@ -86,11 +90,15 @@ def center_rows(block: Block, V: NDArray[np.float64], rule: str, *parameters: fl
     """The objective of each row under a rule, (n,)."""
     if not kernels.use_compiled():
         return reference.center_rows(block, V, rule, *parameters)
-    return kernels.compiled.center_rows(block.rows, V, rule, np.array(parameters), *kernels.row_grid(block, len(V), 0))
+    answer: NDArray[np.float64] = kernels.compiled.center_rows(
+        block.rows, V, rule, np.array(parameters), *kernels.row_grid(block, len(V), 0)
+    )
+    return answer
 
 
 def center_distances(block: Block, V: NDArray[np.float64]) -> NDArray[np.float64]:
     """Squared distances (n, K) of the rows to the points V, in the coordinates of the frame."""
     if not kernels.use_compiled():
         return reference.center_distances(block, V)
-    return kernels.compiled.center_distances(block.rows, V, *kernels.row_grid(block, len(V), 0))
+    answer: NDArray[np.float64] = kernels.compiled.center_distances(block.rows, V, *kernels.row_grid(block, len(V), 0))
+    return answer

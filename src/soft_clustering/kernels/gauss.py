@@ -88,9 +88,10 @@ def gauss_memberships(
         return reference.gauss_memberships(block, means, factors, constants, full, rule, *parameters)
     K, d = means.shape
     grid = kernels.row_grid(block, K * d if full else K, 0)
-    return kernels.compiled.gauss_memberships(
+    answer: tuple[NDArray[Any], NDArray[np.float64]] = kernels.compiled.gauss_memberships(
         block.rows, means, factors, constants, full, rule, np.array(parameters), *grid
     )
+    return answer
 
 
 def inverse_cholesky(covariances: NDArray[np.float64]) -> tuple[NDArray[np.float64], int | None]:
@@ -107,4 +108,7 @@ def inverse_cholesky(covariances: NDArray[np.float64]) -> tuple[NDArray[np.float
     """
     if not kernels.use_compiled() or covariances.shape[-1] > _FEW:
         return reference.inverse_cholesky(covariances)
-    return kernels.compiled.inverse_cholesky(np.ascontiguousarray(covariances), reference.PIVOT)
+    answer: tuple[NDArray[np.float64], int | None] = kernels.compiled.inverse_cholesky(
+        np.ascontiguousarray(covariances), reference.PIVOT
+    )
+    return answer

@@ -38,7 +38,10 @@ def ratio_rows(V: Any, P: Array, Q: Array) -> tuple[Array, float]:
         rows = kernels.compiled.Rows(V.data, np.zeros(m), np.ones(m), None, indices, V.indptr, m)
         chunks = max(1, min(64, n // 64))
         threads = kernels.threads_for(V.nnz * Q.shape[1] * 2, chunks)
-        return kernels.compiled.ratio_rows(rows, np.ascontiguousarray(P), np.ascontiguousarray(Q), chunks, threads)
+        answer: tuple[Array, float] = kernels.compiled.ratio_rows(
+            rows, np.ascontiguousarray(P), np.ascontiguousarray(Q), chunks, threads
+        )
+        return answer
     nodes = np.repeat(np.arange(V.shape[0]), np.diff(V.indptr))
     s = np.empty(V.nnz)
     for lo in range(0, V.nnz, _LINKS):
@@ -113,7 +116,8 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
             low, high = np.uint32(key & np.uint64(0xFFFFFFFF)), np.uint32(key >> np.uint64(32))
             hashed = _scramble(_scramble(places ^ low) + high)
             draw[:] = softmax((w - np.log(-np.log((hashed + 0.5) / 2.0**32))) / t, axis=0)
-    return out.mean(axis=1, dtype=np.float64)
+    answer: Array = out.mean(axis=1, dtype=np.float64)
+    return answer
 
 
 def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float, threads: int) -> Array:
@@ -131,7 +135,7 @@ def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float
 
 def _tiles(W: Array) -> int:
     """Parts of W (starts, K, n) that threads share out."""
-    return len(W) * -(-W.shape[2] // 64)
+    return int(len(W) * -(-W.shape[2] // 64))
 
 
 def _scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:
@@ -163,5 +167,6 @@ def _ascend(f: Array, near: Array, rest: Array, rate: float, most: float) -> Arr
     for step in _SHRINK ** np.arange(_TRIALS):
         trial = np.clip(f + step * g, 0, most)
         if value(trial) >= now + _ENOUGH * (g @ (trial - f)):
-            return trial
+            answer: Array = trial
+            return answer
     return f

@@ -15,7 +15,8 @@ def pair_bumps(Z: NDArray[np.float64], alpha: float, weight: NDArray[np.float64]
     """For each row (n,): sum_j weight_j exp(-alpha |z_i - z_j|^2), each distance computed once."""
     if not kernels.use_compiled():
         return reference.pair_bumps(Z, alpha, weight)
-    return kernels.compiled.pair_bumps(Z, np.concatenate([[alpha], weight]), *_pair_grid(Z))
+    answer: NDArray[np.float64] = kernels.compiled.pair_bumps(Z, np.concatenate([[alpha], weight]), *_pair_grid(Z))
+    return answer
 
 
 def pair_median(Z: NDArray[np.float64]) -> float:
@@ -47,7 +48,8 @@ def pair_median(Z: NDArray[np.float64]) -> float:
 
 
 def _squared(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.einsum("ij,ij->i", rows, rows)
+    answer: NDArray[np.float64] = np.einsum("ij,ij->i", rows, rows)
+    return answer
 
 
 def _pair_grid(Z: NDArray[np.float64]) -> tuple[int, int]:

@@ -74,7 +74,10 @@ def lda_memberships(block: Block, B: Array, prior: Array, max_iter: int, tol: fl
     """Normalised gamma (n, K) in the type of the rows, and the documents' part of the bound; from gamma = 1."""
     if kernels.use_compiled():
         grid = _grid(block, B, max_iter, 0)
-        return kernels.compiled.lda_memberships(block.rows, B, prior, max_iter, tol, *grid)
+        answer: tuple[NDArray[Any], float] = kernels.compiled.lda_memberships(
+            block.rows, B, prior, max_iter, tol, *grid
+        )
+        return answer
     parts, total = [], 0.0
     for _, X, weight in _parts(block):
         gamma = _gamma(X, B, prior, np.ones((X.shape[0], B.shape[1])), max_iter, tol)
@@ -92,7 +95,8 @@ def plsi_step(block: Block, A: Array, B: Array) -> tuple[float, Array, Array]:
     """
     if kernels.use_compiled():
         grid = _grid(block, B, 1, B.size)
-        return kernels.compiled.plsi_step(block.rows, np.ascontiguousarray(A), B, *grid)
+        answer: tuple[float, Array, Array] = kernels.compiled.plsi_step(block.rows, np.ascontiguousarray(A), B, *grid)
+        return answer
     total, words, shares = 0.0, np.zeros(B.shape), np.zeros(A.shape)
     for lo, X, weight in _parts(block):
         mine = A[lo : lo + X.shape[0]]
@@ -119,7 +123,10 @@ def fold_in(
     log_weights = np.log(np.maximum(weights, _TINY))
     if kernels.use_compiled():
         grid = _grid(block, B, max_iter, 0)
-        return kernels.compiled.fold_in(block.rows, B, log_weights, beta, max_iter, tol, *grid)
+        answer: tuple[NDArray[Any], float] = kernels.compiled.fold_in(
+            block.rows, B, log_weights, beta, max_iter, tol, *grid
+        )
+        return answer
     parts, total, K = [], 0.0, B.shape[1]
     for _, X, weight in _parts(block):
         T = np.where(np.diff(X.indptr)[:, None] > 0, np.full((X.shape[0], K), 1 / K), 0.0)
@@ -163,7 +170,8 @@ def _parts(block: Block) -> Iterator[tuple[int, Any, Array]]:
 def _probabilities(X: Any, A: Array, B: Array) -> Array:
     """s_dw = sum_k A_dk B_wk of the words that occur, in the order of ``X.data``."""
     documents = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return np.einsum("pk,pk->p", A[documents], B[X.indices]) + _TINY
+    answer: Array = np.einsum("pk,pk->p", A[documents], B[X.indices]) + _TINY
+    return answer
 
 
 def _like(X: Any, values: Array) -> Any:
@@ -180,7 +188,8 @@ def _shares(X: Any, A: Array, B: Array) -> Array:
 def _expectations(gamma: Array) -> Array:
     """The numbers exp E[log theta] in units of the largest of a document, which cancel."""
     logs = psi(gamma)
-    return np.exp(logs - logs.max(axis=1, keepdims=True))
+    answer: Array = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return answer
 
 
 def _gamma(X: Any, B: Array, prior: Array, start: Array, max_iter: int, tol: float) -> Array:

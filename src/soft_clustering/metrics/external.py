@@ -62,7 +62,8 @@ def _read_memberships(name: str, value: Any) -> Array:
     if U.shape[1] == 1 and U.min() < U.max():
         raise ValueError(f"{name} has one column of different values. Pass labels as a vector: {name}.ravel().")
     U = U / largest  # first by the largest entry: the sum of huge ones overflows
-    return U / U.sum(axis=1, keepdims=True)
+    answer: Array = U / U.sum(axis=1, keepdims=True)
+    return answer
 
 
 def _read_both_memberships(U: Any, V: Any) -> tuple[Array, Array]:
@@ -529,7 +530,8 @@ def overlapping_nmi(X: Any, Y: Any, *, normalization: str = "max", n: int | None
         return 0.0
 
     def h(count: Array) -> Array:
-        return entr(count / n_nodes)
+        answer: Array = entr(count / n_nodes)
+        return answer
 
     x, y = X.sum(axis=0)[:, None], Y.sum(axis=0)[None, :]
     both = (X.T @ Y).toarray()
@@ -607,7 +609,7 @@ def omega_index(X: Any, Y: Any, *, n: int | None = None) -> float:
     by_chance = sum(int(t_x) * int(t_y) for t_x, t_y in shared.T)
     if by_chance == n_pairs**2:
         return 1.0
-    return (n_pairs * (n_pairs - n_different) - by_chance) / (n_pairs**2 - by_chance)
+    return float((n_pairs * (n_pairs - n_different) - by_chance) / (n_pairs**2 - by_chance))
 
 
 def average_f1(X: Any, Y: Any, *, n: int | None = None) -> float:

@@ -216,7 +216,8 @@ def _scatter(block: Block, W: Array, V: Array) -> Array:
     """sum_k w_ik |x_k - v_i|^2, (K,)."""
     if _has_kernels(block):
         squares: Array = gauss_statistics(block, V, None, None, full=False, memberships=W).second
-        return squares.sum(axis=1)
+        answer: Array = squares.sum(axis=1)
+        return answer
     total = np.zeros(len(V))
     for lo, Z, _ in block.pieces():
         D = squared_distances(Z, V)

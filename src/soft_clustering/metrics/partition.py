@@ -27,7 +27,7 @@ _CLOSE = 2e-3  # a squared distance that is a smaller part of the squared norm l
 
 
 def _applies(codes: NDArray[np.intp]) -> bool:
-    return 2 <= codes.max() + 1 < len(codes)
+    return bool(2 <= codes.max() + 1 < len(codes))
 
 
 def _distances(rows: Any, lo: int, hi: int) -> Array:
@@ -45,7 +45,8 @@ def _distances(rows: Any, lo: int, hi: int) -> Array:
         np.fill_diagonal(D[:, lo:hi], np.inf)
         if (D.min(axis=1) > _CLOSE * norms[lo:hi]).all():
             np.fill_diagonal(D[:, lo:hi], 0)
-            return np.sqrt(D, out=D)
+            answer: Array = np.sqrt(D, out=D)
+            return answer
     return np.asarray(cdist(rows[lo:hi], rows))
 
 

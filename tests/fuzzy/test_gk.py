@@ -17,7 +17,7 @@ from soft_clustering import FCM, GK, kernels
 from soft_clustering.engine.alternating import Run, alternate
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.engine.covariance import COND_MAX, floored, shape_collapse
-from soft_clustering.fuzzy.fcm import auto_fuzzifier
+from soft_clustering.fuzzy.fuzzifier import auto_fuzzifier
 from soft_clustering.fuzzy.gk import Ellipsoids
 from soft_clustering.kernels import gauss_statistics
 

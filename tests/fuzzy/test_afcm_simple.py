@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from soft_clustering import AFCMSimple, kernels
-from soft_clustering.engine import alternating
+from soft_clustering.engine import acceleration
 from soft_clustering.fuzzy import afcm_simple
 
 IRIS = load_iris().data
@@ -164,7 +164,7 @@ def test_spread_of_planted_clusters_is_found():
 
 
 def test_acceleration_takes_fewer_passes(monkeypatch):
-    monkeypatch.setattr(alternating, "_CHEAP_PASS", 0)
+    monkeypatch.setattr(acceleration, "_CHEAP_PASS", 0)
     X = make_circles(1000, factor=0.5, noise=0.05, random_state=42)[0]
     plain, fast = (
         AFCMSimple(2, n_init=1, tol=1e-8, max_iter=5000, accelerate=on, random_state=0).fit(X) for on in (False, True)

@@ -120,7 +120,7 @@ def _mean_square(rows: Array, size: Array) -> float:
 
 def adaptive_units(objective: float, blocks: Blocks) -> float:
     """J of the data as they came: it has (n d / 2) log of the squared unit more than J in the frame."""
-    return objective - blocks.total_weight * blocks.d * math.log(float(blocks.frame.unit))
+    return float(objective - blocks.total_weight * blocks.d * math.log(blocks.frame.unit))
 
 
 class AFCMSimple(AlternatingClusterer[Adaptive, CenterStatistics]):

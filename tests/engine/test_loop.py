@@ -98,9 +98,8 @@ def test_method_without_an_objective():
 
 def test_every_pass_is_reported():
     told = []
-    run, seen = passes(
-        shrink, square, max_iter=4, options={"report": lambda run: told.append((run.n_iter, run.residual))}
-    )
+    report = {"report": lambda run: told.append((run.n_iter, run.residual))}
+    _, seen = passes(shrink, square, max_iter=4, options=report)
     assert told == [(t, movement(x, shrink(x), [], UNSCALED)) for t, x in enumerate(seen, 1)]
 
 

@@ -1,9 +1,11 @@
 """Anderson acceleration on maps whose fixed points are known."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
-from soft_clustering.engine.acceleration import Anderson
+from soft_clustering.engine.acceleration import Anderson, from_vector, to_vector
 
 
 def contraction(d, seed, rate=0.95):
@@ -152,3 +154,42 @@ def test_rejection_forgets_the_history():
     for _ in range(4):
         x, y = mixer.propose(x, g(x)), fresh.propose(y, g(y))
         np.testing.assert_array_equal(x, y)
+
+
+# States as vectors ----------------------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    matrix: np.ndarray
+    number: float
+
+
+class Half(NamedTuple):
+    """A state of which one part is mixed."""
+
+    mixed: np.ndarray
+    fixed: str
+
+    def to_vector(self):
+        return self.mixed.ravel()
+
+    def from_vector(self, vector):
+        return self._replace(mixed=vector.reshape(self.mixed.shape))
+
+
+def test_vectors_of_states():
+    state = Pair(np.arange(6.0).reshape(2, 3), 7.0)
+    np.testing.assert_array_equal(to_vector(state), np.arange(8.0)[[0, 1, 2, 3, 4, 5, 7]])
+    again = from_vector(to_vector(state), state)
+    assert isinstance(again, Pair)
+    np.testing.assert_array_equal(again.matrix, state.matrix)
+    assert again.number == 7.0
+    np.testing.assert_array_equal(from_vector(to_vector(state.matrix), state.matrix), state.matrix)
+
+
+def test_states_that_say_themselves_what_is_mixed():
+    state = Half(np.arange(6.0).reshape(2, 3), "bandwidth")
+    np.testing.assert_array_equal(to_vector(state), np.arange(6.0))
+    again = from_vector(-np.arange(6.0), state)
+    np.testing.assert_array_equal(again.mixed, -state.mixed)
+    assert again.fixed == "bandwidth"

@@ -10,9 +10,10 @@ from sklearn.utils import check_random_state
 
 from soft_clustering import FCM
 from soft_clustering.engine import blocks as blocks_module
-from soft_clustering.engine.alternating import Run, alternate
 from soft_clustering.engine.blocks import Block, Blocks, Frame, distinct_rows, make_blocks
+from soft_clustering.engine.fitting import Fit
 from soft_clustering.engine.initialisation import kmeans_plusplus, random_rows
+from soft_clustering.engine.loop import Run
 
 IRIS = load_iris().data
 
@@ -309,7 +310,7 @@ def test_run_over_several_blocks(edges, accelerate):
     for blocks in (whole, cut(whole, edges)):
         model._resolve(blocks)
         runs.append(Run(kmeans_plusplus(blocks, 3, check_random_state(0))))
-        alternate(model, blocks, runs[-1])
+        model._loop(Fit(model), blocks, 3)(runs[-1])
     np.testing.assert_allclose(runs[1].state, runs[0].state, rtol=0, atol=1e-14)
     np.testing.assert_allclose(runs[1].history, runs[0].history, rtol=1e-14)
     assert runs[1].n_iter == runs[0].n_iter

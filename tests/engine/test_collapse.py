@@ -1,19 +1,88 @@
-"""Fits on real data whose clusters coincide say so, those whose clusters differ are silent."""
+"""Warnings of clusters that coincide: the rules, and fits on real data that are said or silent."""
 
+import re
 import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from soft_clustering import BGMM, CAFHFCM, ENTROPYFCM, FCM, GMM
+from soft_clustering.engine.blocks import make_blocks
+from soft_clustering.engine.collapse import collapse
 
 IRIS = load_iris().data
 WINE = scale(load_wine().data)
 CANCER = scale(load_breast_cancer().data)
+
+
+# The rules ------------------------------------------------------------------------------------------------------------
+
+
+SQUARE = make_blocks(np.array([[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]))
+HARD = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+TWINS = np.array([[0.8, 0.1, 0.1], [0.2, 0.4, 0.4], [0.4, 0.305, 0.295]])  # the last two columns are the same cluster
+
+
+@pytest.mark.parametrize(
+    "V, memberships, message",
+    [
+        ([[0.0, 0], [1e-4, 0], [0, 1e-4]], HARD, "NAME collapsed: the prototypes coincide; the remedy"),
+        ([[0.0, 0], [1, 0], [0, 1]], [[0.334, 0.333, 0.333], [0.333, 0.334, 0.333]], "NAME collapsed: all samples"),
+        ([[0.0, 0], [1, 0], [0, 1]], [[0.25, 0.35, 0.4]] * 4, "NAME collapsed: all samples .*; the remedy"),
+        ([[0.0, 0], [1, 0], [1, 0]], HARD, "NAME found 2 distinct prototypes, fewer than n_clusters=3"),
+        ([[0.0, 0], [1, 0], [1 + 1e-7, 0]], HARD, "NAME found 2 distinct prototypes"),
+        ([[0.0, 0], [1, 0], [1 + 9e-3, 0]], TWINS, "NAME found 2 distinct prototypes.*; the remedy"),
+    ],
+)
+def test_collapse_is_said(V, memberships, message):
+    (complaint,) = collapse("NAME", np.array(V), np.array(memberships), SQUARE, "the remedy")
+    assert re.match(message, complaint)
+
+
+@pytest.mark.parametrize(
+    "V, memberships",
+    [
+        ([[0.0, 0], [1, 0], [0, 1]], HARD),
+        ([[0.0, 0], [1, 0], [1.001, 0]], HARD),  # near, but with rows of their own
+        ([[0.0, 0], [1, 0], [1 + 11e-3, 0]], TWINS),  # the same rows, but not in the same place
+        ([[0.0, 0.0]], [[1.0]]),
+    ],
+)
+def test_nothing_is_said_of_a_good_fit(V, memberships):
+    assert collapse("NAME", np.array(V), np.array(memberships), SQUARE, "the remedy") == []
+
+
+def test_a_coarse_tolerance_tells_less_apart():
+    V = np.array([[0.0, 0], [1, 0], [1 + 0.05, 0]])
+    assert collapse("NAME", V, TWINS, SQUARE, "the remedy", tol=1e-4) == []
+    (complaint,) = collapse("NAME", V, TWINS, SQUARE, "the remedy", tol=1e-3)
+    assert complaint.startswith("NAME found 2 distinct prototypes")
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_duplicates_are_named_as_the_cause(container):
+    X = np.repeat([[0.0, 0.0], [1.0, 2.0]], 5, axis=0)
+    (complaint,) = collapse("NAME", np.eye(3)[[0, 1, 1]], HARD, make_blocks(container(X)), "the remedy")
+    assert complaint.endswith("X has duplicates and only 2 distinct samples: use fewer clusters")
+
+
+def test_twins_in_dask_arrays():
+    dask_array = pytest.importorskip("dask.array")
+    V = np.array([[0.0, 0], [1, 0], [1 + 9e-3, 0]])
+    for memberships, said in (
+        (TWINS, "found 2 distinct"),
+        (np.full((4, 3), [0.2, 0.3, 0.5]), "collapsed: all samples"),
+    ):
+        (complaint,) = collapse("NAME", V, dask_array.from_array(memberships, chunks=(1, -1)), SQUARE, "the remedy")
+        assert complaint.startswith(f"NAME {said}")
+
+
+# Fits -----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

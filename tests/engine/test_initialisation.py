@@ -7,6 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.utils import check_random_state
 
+from soft_clustering import kernels
 from soft_clustering.engine import initialisation
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.engine.initialisation import (

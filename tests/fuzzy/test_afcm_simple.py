@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from soft_clustering import AFCMSimple, kernels
-from soft_clustering.engine import alternating
+from soft_clustering.engine import acceleration
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.fuzzy import afcm_simple
 
@@ -165,7 +165,7 @@ def test_spread_of_planted_clusters_is_found():
 
 
 def test_acceleration_takes_fewer_passes(monkeypatch):
-    monkeypatch.setattr(alternating, "_CHEAP_PASS", 0)
+    monkeypatch.setattr(acceleration, "_CHEAP_PASS", 0)
     X = make_circles(1000, factor=0.5, noise=0.05, random_state=42)[0]
     plain, fast = (
         AFCMSimple(2, n_init=1, tol=1e-8, max_iter=5000, accelerate=on, random_state=0).fit(X) for on in (False, True)
@@ -318,7 +318,7 @@ def test_extrapolated_entropy_weight_stays_in_its_bounds(logarithm):
     """A proposal of the acceleration may lie far outside; memberships of its entropy weight must be finite."""
     model = AFCMSimple(3, random_state=0).fit(IRIS)
     blocks = make_blocks(IRIS)
-    state = model._from_vector(np.append(model._state.centers.ravel(), logarithm), model._state)
+    state = model._state.from_vector(np.append(model._state.centers.ravel(), logarithm))
     assert 0 < state.weight < np.inf
     assert np.sign(np.log(state.weight)) == np.sign(logarithm)
     U = model._memberships(blocks.joined(), state)

@@ -22,10 +22,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import ENTROPYFCM, kernels
-from soft_clustering.engine import alternating
+from soft_clustering.engine import acceleration
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.fuzzy import entropy_fcm
-from soft_clustering.fuzzy.entropy_fcm import critical_weight, leading_digits
+from soft_clustering.fuzzy.entropy_fcm import Prototypes, critical_weight, leading_digits
 
 IRIS = load_iris().data
 START = IRIS[[0, 60, 120]]
@@ -480,7 +480,7 @@ def test_fit_with_the_twins(monkeypatch, options, container):
 @pytest.mark.parametrize("learn", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_history_does_not_increase(monkeypatch, accelerate, learn, seed):
-    monkeypatch.setattr(alternating, "_CHEAP_PASS", 0)  # accelerate small data, too
+    monkeypatch.setattr(acceleration, "_CHEAP_PASS", 0)  # accelerate small data, too
     X, _ = make_circles(1000, factor=0.5, noise=0.05, random_state=42)
     model = ENTROPYFCM(
         4,
@@ -501,7 +501,7 @@ def test_history_does_not_increase(monkeypatch, accelerate, learn, seed):
 
 @pytest.mark.parametrize("learn", [False, True])
 def test_acceleration_reaches_the_same_optimum_sooner(monkeypatch, learn):
-    monkeypatch.setattr(alternating, "_CHEAP_PASS", 0)
+    monkeypatch.setattr(acceleration, "_CHEAP_PASS", 0)
     plain_passes = fast_passes = 0
     for X in (IRIS, load_wine().data, make_blobs(1000, 4, centers=3, cluster_std=4, random_state=1)[0]):
         plain, fast = (
@@ -592,8 +592,8 @@ def test_interrupted_path_keeps_a_solution(monkeypatch, extra):
     original, count = ENTROPYFCM._statistics, []
 
     def statistics(self, block, state):
-        count.append(self._lambda)
-        if len(set(count)) == 3 and count.count(self._lambda) == extra:
+        count.append(state.entropy_weight)
+        if len(set(count)) == 3 and count.count(state.entropy_weight) == extra:
             raise KeyboardInterrupt
         return original(self, block, state)
 
@@ -744,7 +744,7 @@ def test_history_of_the_search():
 def test_search_is_cut_at_max_iter():
     expected = evolved(IRIS, n_generations=4)
     model = ENTROPYFCM(3, solver="nsga2", n_generations=9, max_iter=4, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"max_iter=4 of n_generations=9 generations\. Increase max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"max_iter=4 generations\. Increase max_iter or decrease n_gen"):
         model.fit(IRIS)
     assert (model.n_iter_, model.converged_) == (4, False)
     np.testing.assert_array_equal(model.memberships_, expected.memberships_)
@@ -900,12 +900,12 @@ def test_published_weight_of_large_numbers_collapses_and_says_so():
 
 def test_order_of_the_clusters_does_not_decide():
     """Their sums differ in the last digits, which are not compared."""
-    model = ENTROPYFCM(4, entropy_weight=0.3)
+    model = ENTROPYFCM(4)
     blocks = make_blocks(load_wine().data, scaling="minmax")
-    model._resolve(blocks)
     rng = np.random.RandomState(0)
     V = rng.uniform(-1, 1, (50, 4, 13))
-    aims = [blocks.reduce(model._aims, states).values for states in (V, V[:, [2, 0, 3, 1]])]
+    orders = [[Prototypes(centers, None, 0.3) for centers in W] for W in (V, V[:, [2, 0, 3, 1]])]
+    aims = [blocks.reduce(model._aims, states).values for states in orders]
     assert np.any(aims[0] != aims[1])
     np.testing.assert_array_equal(*map(leading_digits, aims))
     values = np.array([0.0, -0.0, 1.0, -3.7e-300, 5e250, 1 / 3])

@@ -1,6 +1,7 @@
 """Gath-Geva: the relation to EM, the updates by loops, equivariance, safeguards."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import scale
 
 from soft_clustering import FCM, GathGeva, kernels
-from soft_clustering.engine.alternating import Run, alternate
+from soft_clustering.engine.fitting import Fit
+from soft_clustering.engine.loop import Run
 from soft_clustering.fuzzy.gath_geva import Components
 from soft_clustering.kernels.gauss import TemperedStatistics, gauss_statistics
 
@@ -32,7 +34,7 @@ ANISO = SETS["anisotropic_blobs"][0]
 class Last(GathGeva):
     """An unfinished run ends in its last state, not in its best."""
 
-    _monotone = True
+    _policy = replace(GathGeva._policy, keeps="last")
 
 
 class EM(Last):
@@ -52,7 +54,7 @@ def quiet(model, X, **keywords):
 def from_memberships(X, U, cls=Last, mean_power=2.0, **parameters):
     """The fit from given memberships, and its memberships; the first means are weighted by u^mean_power."""
     model = cls(U.shape[1], **parameters)
-    blocks = model._make_blocks(X, None)
+    blocks = model._blocks(X)
     model._resolve(blocks)
     K, d = U.shape[1], X.shape[1]
     V, balls = np.zeros((K, d)), np.tile(np.eye(d), (K, 1, 1))
@@ -63,7 +65,7 @@ def from_memberships(X, U, cls=Last, mean_power=2.0, **parameters):
     start = Components(np.full(K, 1 / K), V, balls, balls, np.zeros(K), V, np.zeros(K, dtype=bool))
     run = Run(model._update(start, moments, blocks))
     if parameters.get("max_iter") != 0:
-        alternate(model, blocks, run)
+        model._loop(Fit(model), blocks, K)(run)
     return run, model._memberships(block, run.state)
 
 
@@ -271,7 +273,7 @@ def test_converged_run_keeps_its_fixed_point():
     assert model.converged_
     again = GathGeva(3, tol=1e-8, init=model.centers_).fit(IRIS)
     np.testing.assert_allclose(again.centers_, model.centers_, rtol=0, atol=1e-6)
-    assert not model._monotone
+    assert not model._policy.monotone
 
 
 def test_interrupted_run_keeps_its_best_state(monkeypatch):
@@ -351,9 +353,9 @@ def test_empty_cluster_goes_back_to_its_seed_once():
     X, y = make_blobs(200, 30, centers=2, random_state=0)
     start = np.stack([X[y == 0].mean(axis=0), X[y == 1].mean(axis=0), X.mean(axis=0) + 1e4])
     model = GathGeva(3, init=start)
-    blocks = model._make_blocks(X, None)
+    blocks = model._blocks(X)
     model._resolve(blocks)
-    first = model._init_state(blocks, None)
+    (first,) = model._starts(blocks, None)
     np.testing.assert_array_equal(first.fresh, [True, True, False])
     np.testing.assert_array_equal(first.means[2], first.seeds[2])
     assert first.weights[2] == pytest.approx(0.25, rel=1e-6)
@@ -412,9 +414,9 @@ def test_starts_from_fuzzy_c_means_of_standardised_features():
     X = load_wine().data
     fcm = FCM(3, random_state=0).fit(scale(X))
     model = GathGeva(3, random_state=0)
-    blocks = model._make_blocks(X, None)
+    blocks = model._blocks(X)
     model._resolve(blocks)
-    first = model._init_state(blocks, np.random.RandomState(0))
+    (first,) = model._starts(blocks, np.random.RandomState(0))
     Z, U = scale(X), fcm.memberships_
     order = [int(np.argmin(((first.seeds - v) ** 2).sum(axis=1))) for v in fcm.centers_]
     np.testing.assert_allclose(first.weights[order], U.mean(axis=0), rtol=0, atol=1e-3)

@@ -14,10 +14,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import scale
 
 from soft_clustering import FCM, GK, kernels
-from soft_clustering.engine.alternating import Run, alternate
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.engine.covariance import COND_MAX, floored, shape_collapse
-from soft_clustering.fuzzy.fcm import auto_fuzzifier
+from soft_clustering.engine.fitting import Fit
+from soft_clustering.engine.loop import Run
+from soft_clustering.fuzzy.fuzzifier import auto_fuzzifier
 from soft_clustering.fuzzy.gk import Ellipsoids
 from soft_clustering.kernels.gauss import gauss_statistics, inverse_cholesky
 
@@ -83,12 +84,12 @@ def test_optimum_of_anisotropic_blobs():
 def test_history_without_a_ridge_does_not_increase(name, m):
     X, y = SETS[name]
     model = quiet(GK(len(set(y)), m=m, reg_covar=0, shrinkage=0, n_init=1, max_iter=60, random_state=1), X)
-    assert model._monotone
+    assert model._policy.monotone
     history = model.objective_history_
     assert len(history) > 5
     assert np.all(np.diff(history) <= 1e-12 * history[:-1])
     assert history[-1] == model.objective_
-    assert not GK()._monotone
+    assert not GK()._policy.monotone
 
 
 TABLE = dict(zip(SETS, [0.772, 0.755, 0.480, 0.749, 0.952, 0.521, -0.001, 0.998, 0.841, 1.0], strict=True))
@@ -106,13 +107,13 @@ def test_quality_on_the_offline_sets():
 def from_memberships(X, U, **parameters):
     """The fit from given memberships, and its memberships."""
     model = GK(U.shape[1], m=2.0, **{"reg_covar": 0.0, "shrinkage": 0.0} | parameters)
-    blocks = model._make_blocks(X, None)
+    blocks = model._blocks(X)
     model._resolve(blocks)
     K, d = U.shape[1], X.shape[1]
     start = Ellipsoids(np.zeros((K, d)), np.tile(np.eye(d), (K, 1, 1)), np.tile(np.eye(d), (K, 1, 1)))
     moments = gauss_statistics(blocks.blocks[0], start.means, None, None, full=True, memberships=U**2)
     run = Run(model._update(start, moments, blocks))
-    alternate(model, blocks, run)
+    model._loop(Fit(model), blocks, K)(run)
     return run, model._memberships(blocks.blocks[0], run.state)
 
 
@@ -180,7 +181,7 @@ def test_ball_of_the_shrinkage():
 def test_updates_by_brute_force(n_passes, weighted, m, ridge, rho, shrinkage):
     weight = np.random.RandomState(0).uniform(0.1, 3, 150) if weighted else None
     # With a ridge an unfinished run ends in its best state: here let it end in the last one.
-    plain = type("GK", (GK,), {"_monotone": True})
+    plain = type("GK", (GK,), {"_policy": GK(reg_covar=0, shrinkage=0)._policy})
     model = plain(3, m=m, reg_covar=ridge, volumes=rho, shrinkage=shrinkage, init=START, tol=0, max_iter=n_passes)
     quiet(model, IRIS, sample_weight=weight)
     V, F, A, U, J = brute_force(IRIS, START, n_passes, m, ridge, weight, rho, shrinkage)
@@ -470,7 +471,7 @@ def test_dask_equals_memory(shrinkage):
 
 
 def test_blocks_are_standardised_without_a_copy():
-    blocks = GK()._make_blocks(IRIS, None)
+    blocks = GK()._blocks(IRIS)
     assert blocks.blocks[0].X is IRIS
     assert make_blocks(IRIS).frame.scale != pytest.approx(blocks.frame.scale)
     np.testing.assert_allclose(blocks.frame.from_input(IRIS).std(axis=0), 1, rtol=1e-13)

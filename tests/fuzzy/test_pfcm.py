@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import FCM, PCM, PFCM, kernels
-from soft_clustering.fuzzy.fcm import auto_fuzzifier
+from soft_clustering.fuzzy.fuzzifier import auto_fuzzifier
 
 IRIS = load_iris().data
 START = IRIS[[0, 60, 120]]

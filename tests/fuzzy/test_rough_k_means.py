@@ -233,7 +233,7 @@ def test_best_member_of_a_cycle(points, start, threshold, period):
     with pytest.warns(ConvergenceWarning) as caught:
         model = RoughKMeans(len(V), boundary_threshold=threshold, init=V).fit(X)
     (message,) = [str(warning.message) for warning in caught]
-    assert f"goes round in a cycle of {period} states, of which the one of best objective is kept" in message
+    assert f"goes round in a cycle of {period} states. More passes change nothing." in message
     assert "max_iter" not in message
     assert not model.converged_
     # After many passes only the cycle is left.

@@ -244,9 +244,24 @@ class Blocks:
         return max(float(self.n), self.total_weight)
 
     @cached_property
+    def second_moment(self) -> Array:
+        """The weighted sum (d, d) of the outer products of the rows with themselves."""
+        return self.reduce(_outer_products).values
+
+    @cached_property
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(sum(b.n if b.weight is None else b.weight.sum() for b in self.blocks))
+
+
+class Sums(NamedTuple):
+    """Sums over the rows of a block."""
+
+    values: Array
+
+    def merge(self, other: Sums) -> Sums:
+        """Those of both blocks together."""
+        return Sums(self.values + other.values)
 
 
 class Moments(NamedTuple):
@@ -289,6 +304,15 @@ def _moments(block: Block, frame: Frame) -> Moments:
         squares = Z.multiply(Z) if sparse.issparse(Z) else Z * Z
         answer = answer.merge(Moments(float(w.sum()), Z.T @ w, squares.T @ w))
     return answer
+
+
+def _outer_products(block: Block) -> Sums:
+    """sum_i w_i z_i z_i'."""
+    moment = np.zeros((block.d, block.d))
+    for _, Z, w in block.pieces():
+        rows = Z * np.sqrt(w)[:, None]
+        moment += rows.T @ rows
+    return Sums(moment)
 
 
 def extent(block: Block) -> Extent:

@@ -1,11 +1,8 @@
-"""Covariance matrices by their Cholesky factors, and what prototypes with a shape of their own share.
-
-A state of such prototypes has at least the fields of :class:`Ellipsoids`.
-"""
+"""Covariance matrices by their Cholesky factors, and what prototypes with a shape of their own share."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +13,43 @@ from ..kernels import EMPTY
 from ..kernels.gauss import inverse_cholesky
 from .blocks import Blocks, Frame, Subspace
 from .collapse import columns_alike, rows_alike
-from .loop import NEAR
+from .loop import NEAR, Scale
 
 COND_MAX = 1e15  # of a covariance that the floor of its eigenvalues has passed
 _LEAST = 1e-200  # a floor where there is no variance at all
 _SAME = 1e-6  # two prototypes that differ by less are one
+
+
+class Shaped(Protocol):
+    """A state of prototypes with a shape of their own."""
+
+    @property
+    def means(self) -> Array:
+        """The centres (K, d)."""
+
+    @property
+    def covariances(self) -> Array:
+        """The covariances (K, d, d), with their ridges."""
+
+    @property
+    def factors(self) -> Array:
+        """The inverse Cholesky factors (K, d, d) of the covariances, lower triangles."""
+
+
+class MomentSums(Protocol):
+    """Weighted sums over the rows of each cluster, about the current means."""
+
+    @property
+    def weight(self) -> Array:
+        """The weights (K,)."""
+
+    @property
+    def first(self) -> Array:
+        """The sums (K, d)."""
+
+    @property
+    def second(self) -> Array:
+        """The sums of the outer products (K, d, d)."""
 
 
 class Ellipsoids(NamedTuple):
@@ -32,12 +61,12 @@ class Ellipsoids(NamedTuple):
 
 
 def sound_factors(covariances: Array) -> Array | None:
-    """Inverse Cholesky factors (K, d, d), None where a condition number is beyond ``COND_MAX``."""
+    """Inverse Cholesky factors (K, d, d), None if a condition number is beyond ``COND_MAX``."""
     factors, failed = inverse_cholesky(covariances)
     if failed is not None:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        # The product of the norms is at least the condition number; no number where one of them underflowed.
+        # The product of the norms is at least the condition number, and NaN if one of them underflowed.
         squares, inverse = (np.einsum("kij,kij->k", A, A) for A in (covariances, factors))
         return factors if (np.sqrt(squares) * inverse).max() <= COND_MAX else None
 
@@ -63,7 +92,7 @@ def floored(covariance: Array) -> tuple[Array, Array]:
 
 
 def factorised(covariances: Array) -> tuple[Array, Array]:
-    """Covariances (K, d, d), those beyond ``COND_MAX`` floored where there are any, and their inverse factors."""
+    """Covariances (K, d, d), those beyond ``COND_MAX`` floored, and their inverse factors."""
     factors = sound_factors(covariances)
     if factors is not None:
         return covariances, factors
@@ -71,7 +100,7 @@ def factorised(covariances: Array) -> tuple[Array, Array]:
     return np.stack([F for F, _ in pairs]), np.stack([L for _, L in pairs])
 
 
-def covariances_about(shift: Array, statistics: Any) -> Array:
+def covariances_about(shift: Array, statistics: MomentSums) -> Array:
     """Covariances (K, d, d) about the current means plus ``shift``, from moments about the current means."""
     weight = np.maximum(statistics.weight, EMPTY)[:, None]
     mean = statistics.first / weight
@@ -112,7 +141,7 @@ def log_determinants(factors: Array) -> Array:
     return logarithms
 
 
-def all_log_determinants(state: Any, n_features: int) -> Array:
+def all_log_determinants(state: Shaped, n_features: int) -> Array:
     """Log det of the covariances (K,) in all features, also where a :class:`Subspace` holds the rows.
 
     Beyond the span of the rows a covariance is its last coordinate's variance in every direction.
@@ -130,7 +159,7 @@ def to_input_units(covariances: Array, frame: Frame) -> Array:
         covariances = basis.T @ covariances[:, :-1, :-1] @ basis + beyond * (np.eye(basis.shape[1]) - basis.T @ basis)
         frame = frame.inner
     scale = np.broadcast_to(frame.scale, frame.shift.shape)
-    with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
+    with np.errstate(over="ignore"):  # the squares of data beyond 1e154 overflow
         answer: Array = covariances / scale / scale[:, None]
     return answer
 
@@ -143,8 +172,13 @@ def log_units(frame: Frame) -> Array:
     return logarithms
 
 
-def _differences(a: Any, k: Any, b: Any, at: Any) -> Array:
-    """How far prototypes ``at`` of b are from prototypes k of a, in the metric of the latter: the same in any units."""
+def mean_likelihood(objective: float, blocks: Blocks) -> float:
+    """The mean log likelihood of the data as they came, from the summed one in the coordinates of the frame."""
+    return float(objective / blocks.total_weight + log_units(blocks.frame).sum())
+
+
+def _differences(a: Shaped, k: Any, b: Shaped, at: Any) -> Array:
+    """How far prototypes ``at`` of b are from prototypes k of a, in the metric of a, which makes it free of units."""
     factors = a.factors[k]
     step = factors @ (b.means[at] - a.means[k])[..., None]
     ratio = factors @ b.covariances[at] @ np.swapaxes(factors, -1, -2) - np.eye(step.shape[-2])
@@ -152,18 +186,18 @@ def _differences(a: Any, k: Any, b: Any, at: Any) -> Array:
     return answer
 
 
-def shape_shift(old: Any, new: Any, history: list[float], blocks: Blocks) -> float:
+def shape_shift(old: Shaped, new: Shaped, history: list[float], scale: Scale) -> float:
     """Relative change of the state: the largest movement of a mean, or change of a covariance, in its own metric."""
     with np.errstate(over="ignore", invalid="ignore"):
         change = float(_differences(old, slice(None), new, slice(None)).max())
     return change if np.isfinite(change) else np.inf
 
 
-def shape_collapse(name: str, state: Any, memberships: NDArray[Any], remedy: str) -> list[str]:
+def shape_collapse(name: str, state: Shaped, memberships: NDArray[Any], remedy: str) -> list[str]:
     """A complaint when all rows have the same memberships, when clusters are empty, or when prototypes coincide.
 
-    Prototypes coincide where means and covariances do: two clusters may cross at a common mean. They may differ by a
-    hundredth in their own metric, where the memberships are the same: convergence leaves that much.
+    Prototypes coincide if their means and covariances do: two clusters may cross at a common mean. If the memberships
+    are the same, prototypes that differ by a hundredth in their own metric coincide, too: convergence leaves that much.
     """
     K = len(state.means)
     if K == 1:

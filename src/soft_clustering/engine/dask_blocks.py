@@ -63,8 +63,8 @@ class DaskBlocks(Blocks):
         answers: dict[int, M] = {}
         for group, parts in zip(self._groups, dask.compute(*tasks), strict=True):
             answers |= {c: part for c, part in zip(group, parts, strict=True) if part is not None}
-        parts: Any = (answers[c] for c in sorted(answers))
-        merged: M = reduce(lambda a, b: a.merge(b), parts)
+        ordered: Any = (answers[c] for c in sorted(answers))
+        merged: M = reduce(lambda a, b: a.merge(b), ordered)
         return merged
 
     def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: Any) -> Any:

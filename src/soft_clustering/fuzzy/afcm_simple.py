@@ -13,7 +13,7 @@ minimisations:
 
 This is expectation maximisation for K balls of equal weight and of one common variance lambda / 2. As a function of V
 and lambda alone J = -sum_i w_i log sum_k exp(-D_ik / lambda) + (n d / 2) log lambda, and the scatter about the new
-centres is that of all rows less that between the centres: one look at the rows gives everything. Only where clusters
+centres is that of all rows less that between the centres: one look at the rows gives everything. Only if the clusters
 are small against their distances a second look is needed for the digits.
 
 References
@@ -24,7 +24,8 @@ Q. Chen, W. Yu, F. Nie, X. Li (2024). Adaptive fuzzy c-means with graph embeddin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -32,21 +33,29 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from .._types import Array
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers, state_shift
-from ..engine.blocks import Block, Blocks, Frame
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
+from ..engine.blocks import Block, Blocks
+from ..engine.collapse import collapse
 from ..engine.initialisation import starting_centers
+from ..engine.loop import Policy, Run, state_shift
 from ..kernels.centers import CenterStatistics, Scatter, center_memberships, center_scatter, center_statistics
 
 _TIGHT = 1e-4  # share of the variance that is within clusters, below which a difference of variances is inexact
 _LEAST = 1e-12  # of the total variance: the entropy weight where every row is on a centre
-_MOST = 1e100  # an accelerated point may lie anywhere
+_MOST = 1e100  # the largest entropy weight: an accelerated point may lie anywhere
 
 
 class Adaptive(NamedTuple):
     """The state: centres, and the logarithm of the entropy weight, in the coordinates of the frame."""
 
     centers: Array  # (K, d)
-    log_weight: Array  # (); acceleration may move it anywhere
+    log_weight: float
+    bounds: tuple[float, float]  # of the logarithm; both are the same if the entropy weight is given
+
+    @property
+    def learnt(self) -> bool:
+        """Whether the entropy weight is learnt."""
+        return self.bounds[0] < self.bounds[1]
 
     @property
     def weight(self) -> float:
@@ -56,7 +65,16 @@ class Adaptive(NamedTuple):
     def drift(self, old: Adaptive, unit: float) -> float:
         """Movement of the centres, or relative change of the entropy weight, whichever is larger."""
         shift = float(np.linalg.norm(self.centers - old.centers)) / unit
-        return max(shift, abs(float(self.log_weight - old.log_weight)))
+        return max(shift, abs(self.log_weight - old.log_weight))
+
+    def to_vector(self) -> Array:
+        """Centres and logarithm."""
+        return np.append(self.centers, self.log_weight)
+
+    def from_vector(self, vector: Array) -> Adaptive:
+        """The state of a vector; acceleration may propose any weight, so it is moved into its bounds."""
+        centers, log_weight = vector[:-1].reshape(self.centers.shape), float(vector[-1])
+        return self._replace(centers=centers, log_weight=min(max(log_weight, self.bounds[0]), self.bounds[1]))
 
 
 def least_weight(blocks: Blocks) -> float:
@@ -64,8 +82,17 @@ def least_weight(blocks: Blocks) -> float:
     return _LEAST * (blocks.mean_variance * blocks.d or 1.0)
 
 
+def adaptive_start(blocks: Blocks, V: Array) -> Adaptive:
+    """Starting centres, with the entropy weight that suits hard memberships."""
+    scatter = blocks.reduce(center_statistics, V, "nearest").objective
+    weight, least = 2 * scatter / (blocks.total_weight * blocks.d), least_weight(blocks)
+    return Adaptive(V, math.log(min(max(weight, least), _MOST)), (math.log(least), math.log(_MOST)))
+
+
 def adaptive_statistics(statistics: CenterStatistics, state: Adaptive) -> CenterStatistics:
-    """Statistics of the entropy rule at the state, with J in the place of its objective."""
+    """Statistics of the entropy rule at the state, with J in the place of their objective if the weight is learnt."""
+    if not state.learnt:
+        return statistics
     volume = statistics.weight.sum() * state.centers.shape[1] / 2 * state.log_weight
     return statistics._replace(objective=float(statistics.objective / state.weight + volume))
 
@@ -75,13 +102,15 @@ def adaptive_update(
 ) -> Adaptive:
     """New centres, and the entropy weight that suits them; ``scatter`` is that of a block about the old centres."""
     V, size = new_centers(state.centers, statistics), statistics.weight
+    if not state.learnt:
+        return state._replace(centers=V)
     mean = statistics.total.sum(axis=0) / size.sum()
     within = blocks.mean_variance - _mean_square(V - mean, size)
     if within < _TIGHT * blocks.mean_variance:
-        # Of that difference few digits are left: look at the rows again.
+        # That difference has few correct digits left: look at the rows again.
         about = blocks.reduce(scatter, state).scatter.sum() / (size.sum() * blocks.d)
         within = about - _mean_square(V - state.centers, size)
-    return Adaptive(V, np.log(max(2 * within, least_weight(blocks))))
+    return state._replace(centers=V, log_weight=math.log(max(2 * within, least_weight(blocks))))
 
 
 def _mean_square(rows: Array, size: Array) -> float:
@@ -89,12 +118,12 @@ def _mean_square(rows: Array, size: Array) -> float:
     return float(np.einsum("k,kj,kj->", size, rows, rows) / (size.sum() * rows.shape[1]))
 
 
-def unit_term(weight: float, frame: Frame) -> float:
-    """What J of the data has beyond J in the frame, for rows of a summed weight: (n d / 2) log of the squared unit."""
-    return -weight * len(frame.shift) * math.log(frame.scale)
+def adaptive_units(objective: float, blocks: Blocks) -> float:
+    """J of the data as they came: it has (n d / 2) log of the squared unit more than J in the frame."""
+    return float(objective - blocks.total_weight * blocks.d * math.log(blocks.frame.unit))
 
 
-class AFCMSimple(AlternatingClusterer):
+class AFCMSimple(AlternatingClusterer[Adaptive, CenterStatistics]):
     """Adaptive fuzzy c-means without the graph: fuzzy c-means whose fuzziness is learnt from the data.
 
     Memberships are a softmax of the squared distances, as in :class:`soft_clustering.ENTROPYFCM`; how soft they are
@@ -170,9 +199,9 @@ class AFCMSimple(AlternatingClusterer):
     0.27
     """
 
-    _accepts_sparse: ClassVar[bool] = True
-    _remedy: ClassVar[str] = "use fewer clusters or another init"  # where the clusters coincide
-    _residual = staticmethod(state_shift)
+    entropy_weight_: float
+    _policy = Policy(residual=state_shift, place=attrgetter("centers"), units=adaptive_units, sparse=True)
+    _remedy: ClassVar[str] = "use fewer clusters or another init"  # if the clusters coincide
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
         "accelerate": ["boolean"],
@@ -199,70 +228,35 @@ class AFCMSimple(AlternatingClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _resolve(self, blocks: Blocks) -> None:
-        self._total_weight, self._least = blocks.total_weight, least_weight(blocks)
-        self._log_shares = (0.0,) * self._K
-
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Adaptive:
-        V = self._starting_centers(blocks, rng)
-        scatter = blocks.reduce(center_statistics, V, "nearest").objective
-        weight = 2 * scatter / (blocks.total_weight * blocks.d)
-        return Adaptive(V, np.log(min(max(weight, self._least), _MOST)))
-
-    def _starting_centers(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        return starting_centers(blocks, self.init, self._K, rng)
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Adaptive]:
+        for _ in range(self._n_starts()):
+            yield adaptive_start(blocks, starting_centers(blocks, self.init, self.n_clusters, rng))
 
     def _sums(self, block: Block, state: Adaptive) -> CenterStatistics:
-        return center_statistics(block, state.centers, "entropy", state.weight, *self._log_shares)
+        return center_statistics(block, *_entropy_rule(state))
+
+    def _scatter(self, block: Block, state: Adaptive) -> Scatter:
+        return center_scatter(block, *_entropy_rule(state))
 
     def _statistics(self, block: Block, state: Adaptive) -> CenterStatistics:
         return adaptive_statistics(self._sums(block, state), state)
-
-    def _scatter(self, block: Block, state: Adaptive) -> Scatter:
-        return center_scatter(block, state.centers, "entropy", state.weight, *self._log_shares)
 
     def _update(self, state: Adaptive, statistics: CenterStatistics, blocks: Blocks) -> Adaptive:
         return adaptive_update(state, statistics, blocks, self._scatter)
 
     def _memberships(self, block: Block, state: Adaptive) -> NDArray[Any]:
-        return center_memberships(block, state.centers, "entropy", state.weight, *self._log_shares)
-
-    def _in_input_units(self, objective: float, weight: float, frame: Frame) -> float:
-        """J of the data as they came, for rows of a summed weight."""
-        return objective + unit_term(weight, frame)
-
-    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        return self._in_input_units(objective, self._total_weight, frame)
-
-    def _place(self, state: Adaptive) -> Array:
-        return state.centers
-
-    def _from_vector(self, vector: Array, like: Adaptive) -> Adaptive:
-        state: Adaptive = super()._from_vector(vector, like)
-        return state._replace(log_weight=np.clip(state.log_weight, math.log(self._least), math.log(_MOST)))
+        return center_memberships(block, *_entropy_rule(state))
 
     def _store(self, state: Adaptive, statistics: CenterStatistics, blocks: Blocks) -> None:
         frame = blocks.frame
         self.centers_ = frame.to_input(state.centers).astype(blocks.dtype)
         self.entropy_weight_ = state.weight / float(frame.scale) / float(frame.scale)
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Adaptive], blocks: Blocks) -> list[str]:
         collapsed = collapse(type(self).__name__, run.state.centers, self.memberships_, blocks, self._remedy)
         return super()._complaints(run, blocks) + collapsed
 
-    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
-        """Minus the objective on new data, greater is better.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        score : float
-        """
-        blocks = self._new_blocks(X, sample_weight)
-        statistics = blocks.reduce(self._statistics, self._state)
-        return -self._in_input_units(self._objective(statistics, blocks), blocks.total_weight, blocks.frame)
+def _entropy_rule(state: Adaptive) -> tuple[Any, ...]:
+    """Centres, and the rule of the kernels with its parameters: the clusters have equal shares."""
+    return state.centers, "entropy", state.weight, *np.zeros(len(state.centers))

@@ -22,10 +22,11 @@ evolutionary multiobjective optimization approach. IEEE Transactions on Cybernet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,19 +37,12 @@ from scipy.special import entr, logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
-from ..engine.alternating import (
-    PARAMETERS,
-    AlternatingClusterer,
-    Run,
-    Starts,
-    alternate,
-    center_shift,
-    collapse,
-    new_centers,
-    state_shift,
-)
-from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, is_drawn, new_centers
+from ..engine.blocks import Block, Blocks, Sums, extent
+from ..engine.collapse import collapse
+from ..engine.fitting import Fit, not_converged, say
 from ..engine.initialisation import starting_centers
+from ..engine.loop import Policy, Run, no_units, squared_units, state_shift
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, center_distances, center_memberships, center_scatter, center_statistics
 from .nsga2 import nsga2
@@ -60,38 +54,48 @@ _SLICE = 1 << 20  # memberships in memory at a time, while fitting
 
 
 class Prototypes(NamedTuple):
-    """The state where the weights of the clusters are learnt."""
+    """The state: centres, the weights of the clusters if they are learnt, and the entropy weight of the run."""
 
     centers: Array  # (K, d)
-    log_weights: Array  # (K,)
+    log_weights: Array | None  # (K,); None: the clusters have equal weights
+    entropy_weight: float
+
+    @property
+    def rule(self) -> tuple[Any, ...]:
+        """The membership rule of the kernels, with its parameters."""
+        log_weights = np.zeros(len(self.centers)) if self.log_weights is None else self.log_weights
+        return "entropy", self.entropy_weight, *log_weights
 
     def drift(self, old: Prototypes, unit: float) -> float:
         """Movement of the centres, or of the weights, whichever is larger."""
         shift = float(np.linalg.norm(self.centers - old.centers)) / unit
+        if self.log_weights is None or old.log_weights is None:
+            return shift
         return max(shift, float(np.linalg.norm(np.exp(self.log_weights) - np.exp(old.log_weights))))
 
+    def to_vector(self) -> Array:
+        """The centres, and the weights if they are learnt."""
+        return self.centers.ravel() if self.log_weights is None else np.append(self.centers, self.log_weights)
 
-class Sums(NamedTuple):
-    """Sums over a block of rows."""
-
-    values: Array
-
-    def merge(self, other: Sums) -> Sums:
-        """Those over both blocks together."""
-        return Sums(self.values + other.values)
+    def from_vector(self, vector: Array) -> Prototypes:
+        """The state of a vector; its weights sum to 1."""
+        size = self.centers.size
+        state = self._replace(centers=vector[:size].reshape(self.centers.shape))
+        if self.log_weights is None:
+            return state
+        return state._replace(log_weights=vector[size:] - logsumexp(vector[size:]))
 
 
 class Point(NamedTuple):
     """A solution, and what it is judged by."""
 
-    weight: float  # the entropy weight
-    run: Run
+    run: Run[Prototypes]
     compactness: float
     entropy: float
     wu_li: float
 
 
-class ENTROPYFCM(AlternatingClusterer):
+class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
     """Entropy c-means: fuzzy clusters whose softness is one temperature.
 
     Memberships are a softmax of the squared distances, so that far clusters have exponentially small ones: unlike those
@@ -231,7 +235,13 @@ class ENTROPYFCM(AlternatingClusterer):
     (3, 13)
     """
 
-    _accepts_sparse: ClassVar[bool] = True
+    entropy_weight_: float
+    compactness_: float
+    entropy_: float
+    weights_: Array
+    pareto_front_: Array
+    pareto_centers_: NDArray[Any]
+    pareto_weights_: Array
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "entropy_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "solver": [StrOptions({"alternating", "path", "nsga2"})],
@@ -281,184 +291,167 @@ class ENTROPYFCM(AlternatingClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        return make_blocks(X, weight, scaling="minmax" if self.scaling == "minmax" else None)
+    @property
+    def _policy(self) -> Policy:  # type: ignore[override]
+        # With learnt weights the centres alone do not determine where a run converges.
+        return Policy(
+            monotone=self.solver != "nsga2",
+            residual=state_shift,
+            place=None if self.learn_weights else attrgetter("centers"),
+            units=no_units if self.scaling else squared_units,
+            sparse=True,
+            scaling="minmax" if self.scaling else None,
+        )
 
     def _resolve(self, blocks: Blocks) -> None:
-        self._forget(
-            "weights_", "pareto_front_", "pareto_centers_", "pareto_weights_"
-        )  # of a fit with other parameters
-        given = None if self.entropy_weight == "auto" else float(self.entropy_weight)
-        if self.solver == "path" and (given is not None or self.learn_weights):
+        if self.solver == "path" and (self.entropy_weight != "auto" or self.learn_weights):
             raise ValueError(
                 "solver='path' chooses the entropy weight itself, for clusters of equal weight: it needs "
                 f"entropy_weight='auto' and learn_weights=False. Got entropy_weight={self.entropy_weight!r} and "
                 f"learn_weights={self.learn_weights!r} instead."
             )
-        drawn = isinstance(self.init, str) or callable(self.init)
-        if self.solver == "nsga2" and (self.learn_weights or not drawn):
+        if self.solver == "nsga2" and (self.learn_weights or not is_drawn(self.init)):
             raise ValueError(
                 "solver='nsga2' draws a population, for clusters of equal weight: it needs learn_weights=False and an "
                 f"init of 'k-means++', 'random' or a callable. Got learn_weights={self.learn_weights!r} and an init of "
                 f"type {type(self.init).__name__} instead."
             )
-        unit = 1.0 if self.scaling else float(blocks.frame.scale)
+
+    def _weight(self, blocks: Blocks) -> float:
+        """The entropy weight, in the coordinates of the frame."""
+        unit = 1.0 if self.scaling else float(blocks.frame.unit)
         weight = 0.25 * (blocks.mean_variance or 1.0)
-        if given is not None:
-            weight = given * unit * unit
+        if not isinstance(self.entropy_weight, str):
+            weight = float(self.entropy_weight) * unit * unit
         elif self.solver == "nsga2":
             # The square of a squared distance: the unit counts, and without scaling that is the unit of the input.
             weight = 2 * variance_of_squares(blocks) / unit / unit or weight
-        self._lambda = min(max(weight, _LEAST), _MOST)
+        return min(max(weight, _LEAST), _MOST)
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array | Prototypes:
-        centers = starting_centers(blocks, self.init, self.n_clusters, rng)
-        return Prototypes(centers, np.full(len(centers), -np.log(len(centers)))) if self.learn_weights else centers
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Prototypes]:
+        K, weight = self.n_clusters, self._weight(blocks)
+        equal = np.full(K, -np.log(K)) if self.learn_weights else None
+        for _ in range(self._n_starts()):
+            yield Prototypes(starting_centers(blocks, self.init, K, rng), equal, weight)
 
-    def _statistics(self, block: Block, state: Array | Prototypes) -> CenterStatistics:
-        V, rule = self._rule(state)
-        return center_statistics(block, V, *rule)
+    def _statistics(self, block: Block, state: Prototypes) -> CenterStatistics:
+        return center_statistics(block, state.centers, *state.rule)
 
-    def _update(self, state: Array | Prototypes, statistics: CenterStatistics, blocks: Blocks) -> Array | Prototypes:
-        if not isinstance(state, Prototypes):
-            return new_centers(state, statistics)
+    def _update(self, state: Prototypes, statistics: CenterStatistics, blocks: Blocks) -> Prototypes:
+        state = state._replace(centers=new_centers(state.centers, statistics))
+        if state.log_weights is None:
+            return state
         size = statistics.weight
         # A cluster that is seeded anew gets an equal share.
         size = np.where(size < EMPTY, size.mean(), size)
-        return Prototypes(new_centers(state.centers, statistics), np.log(size / size.sum()))
+        return state._replace(log_weights=np.log(size / size.sum()))
 
-    def _memberships(self, block: Block, state: Array | Prototypes) -> NDArray[Any]:
-        V, rule = self._rule(state)
-        return center_memberships(block, V, *rule)
+    def _memberships(self, block: Block, state: Prototypes) -> NDArray[Any]:
+        return center_memberships(block, state.centers, *state.rule)
 
-    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        """Of the scaled data, or in input units where there is no scaling."""
-        return float(objective) if self.scaling else super()._objective_in_input_units(objective, frame)
-
-    def _store(self, state: Array | Prototypes, statistics: CenterStatistics, blocks: Blocks) -> None:
-        V, _ = self._rule(state)
-        self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
-        self.entropy_weight_ = self._objective_in_input_units(self._lambda, blocks.frame)
+    def _store(self, state: Prototypes, statistics: CenterStatistics, blocks: Blocks) -> None:
+        units = self._policy.units
+        self.centers_ = blocks.frame.to_input(state.centers).astype(blocks.dtype)
+        self.entropy_weight_ = units(state.entropy_weight, blocks)
         (compactness, entropy), *_ = blocks.reduce(self._aims, [state]).values.tolist()
-        self.compactness_, self.entropy_ = self._objective_in_input_units(compactness, blocks.frame), entropy
-        if isinstance(state, Prototypes):
+        self.compactness_, self.entropy_ = units(compactness, blocks), entropy
+        if state.log_weights is not None:
             self.weights_ = np.exp(state.log_weights)
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        V, _ = self._rule(run.state)
-        complaints = collapse("ENTROPYFCM", V, self.memberships_, blocks, "use a smaller entropy weight", self.tol)
+    def _complaints(self, run: Run[Prototypes], blocks: Blocks) -> list[str]:
+        V, remedy = run.state.centers, "use a smaller entropy weight"
+        complaints = collapse("ENTROPYFCM", V, self.memberships_, blocks, remedy, self.tol)
         if complaints:  # only now: the critical weight takes a few passes
-            critical = self._objective_in_input_units(critical_weight(blocks), blocks.frame)
+            critical = self._policy.units(critical_weight(blocks), blocks)
             complaints[0] += (
                 f" (entropy weight {self.entropy_weight_:.4g}; from {critical:.4g} on the prototypes of least "
                 "objective coincide)"
             )
-        if self.solver != "nsga2":
-            return super()._complaints(run, blocks) + complaints
-        if not run.converged and self.max_iter > 1:
-            cut = f"ENTROPYFCM stopped at max_iter={self.max_iter} of n_generations={self.n_generations} generations. "
-            complaints.insert(0, cut + "Increase max_iter.")
-        return complaints
-
-    @property
-    def _monotone(self) -> bool:
-        return self.solver != "nsga2"
-
-    @property
-    def _residual(self) -> Callable[..., float]:  # type: ignore[override]
-        return state_shift if self.learn_weights else center_shift
-
-    def _from_vector(self, vector: Array, like: Array | Prototypes) -> Any:
-        state = super()._from_vector(vector, like)
-        if not isinstance(state, Prototypes):
-            return state
-        return state._replace(log_weights=state.log_weights - logsumexp(state.log_weights))
+        if self.solver == "nsga2":
+            return not_converged(self, run, passes="generations", remedy="decrease n_generations") + complaints
+        return super()._complaints(run, blocks) + complaints
 
     # Its steps ------------------------------------------------------------------------------------------------------
 
-    def _rule(self, state: Array | Prototypes) -> tuple[Array, tuple[Any, ...]]:
-        """Centres, and the membership rule with its parameters."""
-        V, log_weights = state if isinstance(state, Prototypes) else (state, np.zeros(len(state)))
-        return V, ("entropy", self._lambda, *log_weights)
-
-    def _aims(self, block: Block, states: Any) -> Sums:
+    def _aims(self, block: Block, states: Sequence[Prototypes]) -> Sums:
         """Compactness and entropy (P, 2) at each of P states."""
         values = np.zeros((len(states), 2))
         for rows, weight in slices(block, self.n_clusters):
-            for p, (V, rule) in enumerate(map(self._rule, states)):
-                U = center_memberships(rows, V, *rule).astype(np.float64, copy=False)
-                values[p] += center_scatter(rows, V, *rule).scatter.sum(), (weight @ entr(U)).sum()
+            for p, state in enumerate(states):
+                U = self._memberships(rows, state).astype(np.float64, copy=False)
+                compactness = center_scatter(rows, state.centers, *state.rule).scatter.sum()
+                values[p] += compactness, (weight @ entr(U)).sum()
         return Sums(values)
 
-    def _points(self, blocks: Blocks, runs: list[Run], *rule: Any) -> list[Point]:
-        """Solutions at the present entropy weight, their index under a membership rule."""
+    def _points(self, blocks: Blocks, runs: list[Run[Prototypes]], *rule: Any) -> list[Point]:
+        """Solutions with their aims, and with their index under a membership rule."""
         states = [run.state for run in runs]
         aims = blocks.reduce(self._aims, states).values.tolist()
-        scatter = blocks.reduce(scatter_within, states, *rule).values
+        scatter = blocks.reduce(scatter_within, [state.centers for state in states], *rule).values
         return [
-            Point(self._lambda, run, compactness, entropy, wu_li_index(run.state, size, squared))
+            Point(run, compactness, entropy, wu_li_index(run.state.centers, size, squared))
             for run, (compactness, entropy), (size, squared) in zip(runs, aims, scatter, strict=True)
         ]
 
-    def _run(self, starts: Starts) -> None:
+    def _run(self, fit: Fit[Prototypes], blocks: Blocks, rng: np.random.RandomState) -> None:
         if self.solver == "alternating":
-            starts.run()
+            super()._run(fit, blocks, rng)
             return
-        front = self._follow_path(starts) if self.solver == "path" else self._evolve(starts)
+        front = (self._follow_path if self.solver == "path" else self._evolve)(fit, blocks, rng)
         chosen = min(front, key=lambda point: point.wu_li)
-        self._lambda, starts.runs[:] = chosen.weight, [chosen.run]
-        blocks, frame, units = starts.blocks, starts.blocks.frame, self._objective_in_input_units
-        self.pareto_front_ = np.array([(units(point.compactness, frame), point.entropy) for point in front])
-        self.pareto_centers_ = np.array([frame.to_input(point.run.state).astype(blocks.dtype) for point in front])
-        self.pareto_weights_ = np.array([units(point.weight, frame) for point in front])
-        if self.verbose:
-            shown = units(chosen.run.history[-1], frame)
-            print(f"ENTROPYFCM front of {len(front)} points: Wu-Li index {chosen.wu_li:.4g} at objective {shown:.8g}")
+        fit.runs[:] = [chosen.run]
+        frame, units, states = blocks.frame, self._policy.units, [point.run.state for point in front]
+        self.pareto_front_ = np.array([(units(point.compactness, blocks), point.entropy) for point in front])
+        self.pareto_centers_ = np.array([frame.to_input(state.centers).astype(blocks.dtype) for state in states])
+        self.pareto_weights_ = np.array([units(state.entropy_weight, blocks) for state in states])
+        objective = units(chosen.run.history[-1], blocks)
+        say(self, f"front of {len(front)} points: Wu-Li index {chosen.wu_li:.4g} at objective {objective:.8g}")
 
-    def _follow_path(self, starts: Starts) -> list[Point]:
-        blocks = starts.blocks
+    def _follow_path(self, fit: Fit[Prototypes], blocks: Blocks, rng: np.random.RandomState) -> list[Point]:
         critical = critical_weight(blocks) or 1.0
-        path = np.maximum(critical * np.geomspace(_PATH, 1, self.n_path_steps), _LEAST)
-        points: list[Point] = []
-        for self._lambda in path.tolist():
-            if not points:
-                run = starts.run()
-            else:
-                run = Run(run.state, n_iter=1)  # an interruption keeps the solution it starts from
-                starts.runs[:] = [run]
-                alternate(self, blocks, run)
-            points += self._points(blocks, [run], *self._rule(run.state)[1])
+        first, *others = np.maximum(critical * np.geomspace(_PATH, 1, self.n_path_steps), _LEAST).tolist()
+        loop = self._loop(fit, blocks, self.n_clusters)
+        starts = (state._replace(entropy_weight=first) for state in self._starts(blocks, rng))
+        run = fit.run_starts(starts, loop)
+        points = self._points(blocks, [run], *run.state.rule)
+        for weight in others:
+            # An interruption keeps the solution that the step starts from: it counts as begun.
+            run = Run(run.state._replace(entropy_weight=weight), n_iter=1)
+            fit.runs[:] = [run]
+            loop(run)
+            points += self._points(blocks, [run], *run.state.rule)
         return not_dominated(points)
 
-    def _evolve(self, starts: Starts) -> list[Point]:
-        blocks, rng, K = starts.blocks, starts.rng, self.n_clusters
+    def _evolve(self, fit: Fit[Prototypes], blocks: Blocks, rng: np.random.RandomState) -> list[Point]:
+        K, weight = self.n_clusters, self._weight(blocks)
         low, high = (np.tile(blocks.frame.from_input(end), K) for end in blocks.reduce(extent))
         seeds = [starting_centers(blocks, self.init, K, rng).ravel() for _ in range(self.population_size // 2)]
         others = rng.uniform(low, high, (self.population_size - len(seeds), K * blocks.d))
         genes = np.concatenate([np.clip(seeds, low, high), others])
 
+        def states(genes: Array) -> list[Prototypes]:
+            return [Prototypes(V, None, weight) for V in genes.reshape(-1, K, blocks.d)]
+
         def objectives(genes: Array) -> Array:
-            aims = blocks.reduce(self._aims, genes.reshape(-1, K, blocks.d)).values / blocks.total_weight
+            aims = blocks.reduce(self._aims, states(genes)).values / blocks.total_weight
             return leading_digits(aims * (1, -1))
 
         generations = min(self.n_generations, self.max_iter)
         search = nsga2(objectives, genes, low, high, rng)
-        run = Run(None)
-        starts.runs.append(run)
+        run = Run(states(genes)[0])
+        fit.runs.append(run)
         for generation, population in enumerate(islice(search, generations + 1)):
-            J = blocks.total_weight * (population.objectives @ (1, self._lambda))
+            J = blocks.total_weight * (population.objectives @ (1, weight))
             least = int(J.argmin())  # what an interruption keeps
-            run.state = population.genes[least].reshape(K, -1)
+            run.state, run.n_iter = states(population.genes[least])[0], generation
             run.history.append(float(J[least]))
-            run.n_iter = generation
-            if self.verbose > 1:
-                shown, size = self._objective_in_input_units(J[least], blocks.frame), (population.rank == 0).sum()
-                print(f"ENTROPYFCM generation {generation}: objective {shown:.8g}, {size} in the front")
+            shown, size = self._policy.units(J[least], blocks), int((population.rank == 0).sum())
+            say(self, f"generation {generation}: objective {shown:.8g}, {size} in the front", level=2)
         run.converged = generations == self.n_generations
         first = population.rank == 0
         _, distinct = np.unique(population.objectives[first], axis=0, return_index=True)
-        members = population.genes[first][distinct].reshape(-1, K, blocks.d)
-        return self._points(blocks, [replace(run, state=V) for V in members], "fcm", 2.0)
+        members = states(population.genes[first][distinct])
+        return self._points(blocks, [replace(run, state=state) for state in members], "fcm", 2.0)
 
 
 def not_dominated(points: list[Point]) -> list[Point]:
@@ -478,7 +471,8 @@ def not_dominated(points: list[Point]) -> list[Point]:
 def leading_digits(values: Array) -> Array:
     """Values to ten digits: the order of clusters, or of rows in a sum, is not to decide which of two is smaller."""
     fraction, exponent = np.frexp(values)
-    return np.ldexp(np.rint(np.ldexp(fraction, 33)), exponent - 33)
+    rounded: Array = np.ldexp(np.rint(np.ldexp(fraction, 33)), exponent - 33)
+    return rounded
 
 
 def slices(block: Block, width: int) -> Iterator[tuple[Block, Array]]:
@@ -514,8 +508,9 @@ def wu_li_index(V: Array, size: Array, squared: Array) -> float:
 
 def mean_row(blocks: Blocks) -> Array:
     """Mean (d,) of the rows."""
-    moments = blocks.reduce(center_statistics, np.zeros((1, blocks.d)), "nearest")
-    return moments.total[0] / moments.weight[0]
+    moments = blocks.reduce(center_statistics, np.zeros((1, blocks.d)), "entropy", 1.0, 0.0)
+    mean: Array = moments.total[0] / moments.weight[0]
+    return mean
 
 
 def variance_of_squares(blocks: Blocks) -> float:

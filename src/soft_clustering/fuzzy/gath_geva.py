@@ -19,6 +19,7 @@ normal distributions. Pattern Recognition Letters 9(2), 77-86.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -28,22 +29,24 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
-from ..engine.alternating import PARAMETERS, Run
-from ..engine.blocks import Block, Blocks, Frame, make_blocks
+from ..engine.alternating import PARAMETERS
+from ..engine.blocks import Block, Blocks
 from ..engine.covariance import (
     all_log_determinants,
     covariances_about,
     floored,
     log_units,
+    mean_likelihood,
     shape_collapse,
     shape_shift,
     sound_factors,
     to_input_units,
 )
+from ..engine.loop import Policy, Run
 from ..kernels import EMPTY
 from ..kernels.centers import center_memberships
 from ..kernels.gauss import TemperedStatistics, gauss_memberships, gauss_statistics
-from .fcm import resolve_fuzzifier
+from .fuzzifier import auto_fuzzifier, resolve_fuzzifier
 from .staged import StagedClusterer
 
 _EMPTY_SHARE = 1e-8  # a component of less than this prior is seeded anew, once
@@ -64,7 +67,7 @@ class Components(NamedTuple):
     fresh: NDArray[np.bool_]  # (K,) whether the component may still go back to its seed
 
 
-class GathGeva(StagedClusterer):
+class GathGeva(StagedClusterer[Components, TemperedStatistics]):
     """Gath-Geva: fuzzy clusters that are ellipsoids of any size, direction and weight.
 
     Fuzzy c-means comes first, as the publication prescribes (in standardised features); then the memberships follow a
@@ -148,9 +151,18 @@ class GathGeva(StagedClusterer):
     array([0.3 , 0.33, 0.37])
     """
 
-    _objective_sense = "max"
-    _monotone = property(lambda self: False)
-    _residual = staticmethod(shape_shift)
+    weights_: Array
+    fuzzy_hypervolume_: float
+    _policy = Policy(
+        sense="max",
+        monotone=False,
+        residual=shape_shift,
+        keeps="best",
+        place=None,
+        units=mean_likelihood,
+        scaling="standard",
+        subspace=True,
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [Interval(Real, 1, None, closed="neither")],
         "covariance_exponent": [Interval(Real, 0, None, closed="neither")],
@@ -183,19 +195,16 @@ class GathGeva(StagedClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        return make_blocks(X, weight, scaling="standard").in_subspace()
-
     def _resolve(self, blocks: Blocks) -> None:
         resolve_fuzzifier(self.m, blocks.n, blocks.n_features, self.n_clusters)
-        self._n_features = blocks.n_features
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Components:
-        V, m = self._first_stage(blocks, rng)
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Components]:
+        m = auto_fuzzifier(blocks.n_counted, blocks.n_features)
+        V = self._first_stage(blocks, rng, m)
         K, d = V.shape
         balls = np.tile(np.eye(d), (K, 1, 1))
         start = Components(np.full(K, 1 / K), V, balls, balls, np.zeros(K), V, np.ones(K, dtype=bool))
-        return self._update(start, blocks.reduce(self._first_statistics, V, m), blocks)
+        yield self._update(start, blocks.reduce(self._first_statistics, V, m), blocks)
 
     def _first_statistics(self, block: Block, V: Array, m: float) -> TemperedStatistics:
         """The statistics of the memberships of fuzzy c-means."""
@@ -207,7 +216,8 @@ class GathGeva(StagedClusterer):
         return TemperedStatistics(weight, first, second, objective, middle.weight, middle.first, share)
 
     def _statistics(self, block: Block, state: Components) -> TemperedStatistics:
-        return gauss_statistics(block, *self._densities(state), full=True, rule="tempered")
+        answer: TemperedStatistics = gauss_statistics(block, *self._densities(state), full=True, rule="tempered")
+        return answer
 
     def _update(self, state: Components, statistics: TemperedStatistics, blocks: Blocks) -> Components:
         weights = statistics.share / statistics.share.sum()
@@ -244,20 +254,13 @@ class GathGeva(StagedClusterer):
     def _memberships(self, block: Block, state: Components) -> NDArray[Any]:
         return gauss_memberships(block, *self._densities(state), full=True, rule="tempered")[0]
 
-    def _objective(self, statistics: TemperedStatistics, blocks: Blocks) -> float:
-        return float(statistics.objective / blocks.total_weight)
-
-    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        return float(objective + log_units(frame).sum())
-
     def _store(self, state: Components, statistics: TemperedStatistics, blocks: Blocks) -> None:
         frame = blocks.frame
         self.weights_ = state.weights
         self.centers_ = frame.to_input(state.means).astype(blocks.dtype)
         with np.errstate(over="ignore"):
-            self.fuzzy_hypervolume_ = float(
-                np.exp(0.5 * all_log_determinants(state, self._n_features) - log_units(frame).sum()).sum()
-            )
+            halves = 0.5 * all_log_determinants(state, blocks.n_features)
+            self.fuzzy_hypervolume_ = float(np.exp(halves - log_units(frame).sum()).sum())
 
     @property
     def covariances_(self) -> Array:
@@ -265,7 +268,7 @@ class GathGeva(StagedClusterer):
         check_is_fitted(self, "_state")
         return to_input_units(self._state.covariances, self._frame)
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Components], blocks: Blocks) -> list[str]:
         complaints = super()._complaints(run, blocks)
         raised = int(np.sum(run.state.ridges > self.reg_covar))
         if raised:
@@ -284,6 +287,6 @@ class GathGeva(StagedClusterer):
 
     def _densities(self, state: Components) -> tuple[Any, ...]:
         """Means, factors, log(P_k N(v_k | v_k, F_k)), m, q."""
-        d = self._n_features
+        d = int(self.n_features_in_)
         heights = np.log(np.maximum(state.weights, 1e-300)) - 0.5 * all_log_determinants(state, d)
         return state.means, state.factors, heights - 0.5 * d * np.log(2 * np.pi), self.m, self.covariance_exponent

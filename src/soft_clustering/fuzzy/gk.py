@@ -18,6 +18,7 @@ Control, 761-766.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -28,8 +29,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
-from ..engine.alternating import PARAMETERS, Run
-from ..engine.blocks import Block, Blocks, Frame, Subspace, make_blocks
+from ..engine.alternating import PARAMETERS
+from ..engine.blocks import Block, Blocks, Frame, Subspace
 from ..engine.covariance import (
     Ellipsoids,
     all_log_determinants,
@@ -42,14 +43,25 @@ from ..engine.covariance import (
     shape_shift,
     to_input_units,
 )
+from ..engine.loop import Policy, Run
 from ..inputs.features import validate_matrix
 from ..kernels import EMPTY
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics, inverse_cholesky
-from .fcm import resolve_fuzzifier, smaller
+from .fuzzifier import auto_fuzzifier, resolve_fuzzifier, smaller
 from .staged import StagedClusterer
 
 
-class GK(StagedClusterer):
+def metric_units(objective: float, blocks: Blocks) -> float:
+    """J of the data as they came: its matrices have the same determinants there."""
+    unit = float(np.exp(log_units(blocks.frame).mean()))
+    return float(objective) / unit / unit
+
+
+_PUBLISHED = Policy(residual=shape_shift, place=None, units=metric_units, scaling="standard", subspace=True)
+_REGULARISED = replace(_PUBLISHED, monotone=False, keeps="best")
+
+
+class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
     """Gustafson-Kessel: fuzzy clusters that are ellipsoids of a given volume, each with its own direction.
 
     Fuzzy c-means comes first (in standardised features); then each cluster learns the metric that fits it best.
@@ -146,7 +158,7 @@ class GK(StagedClusterer):
     1.314
     """
 
-    _residual = staticmethod(shape_shift)
+    m_: float
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "volumes": [None, "array-like"],
@@ -183,15 +195,11 @@ class GK(StagedClusterer):
         self.verbose = verbose
 
     @property
-    def _monotone(self) -> bool:
-        return self.reg_covar == 0 and self.shrinkage == 0
-
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        return make_blocks(X, weight, scaling="standard").in_subspace()
+    def _policy(self) -> Policy:  # type: ignore[override]
+        return _PUBLISHED if self.reg_covar == 0 and self.shrinkage == 0 else _REGULARISED
 
     def _resolve(self, blocks: Blocks) -> None:
         self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, blocks.n_features, self.n_clusters)
-        self._n_features = blocks.n_features
         rho = np.ones(self.n_clusters)
         if self.volumes is not None:
             rho = validate_matrix("volumes", self.volumes, (self.n_clusters,))
@@ -200,14 +208,15 @@ class GK(StagedClusterer):
         self._log_rho = np.log(rho)
         self._ball = _ball(blocks) if self.shrinkage != 0 else 0.0
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Ellipsoids:
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Ellipsoids]:
         # With the metric of the frame the first memberships are those of fuzzy c-means.
-        V, _ = self._first_stage(blocks, rng)
+        V = self._first_stage(blocks, rng, auto_fuzzifier(blocks.n_counted, blocks.n_features))
         balls = np.tile(np.eye(blocks.d), (self.n_clusters, 1, 1))
-        return Ellipsoids(V, balls, balls)
+        yield Ellipsoids(V, balls, balls)
 
     def _statistics(self, block: Block, state: Ellipsoids) -> GaussStatistics:
-        return gauss_statistics(block, *self._metric(state), full=True, rule="metric")
+        answer: GaussStatistics = gauss_statistics(block, *self._metric(state), full=True, rule="metric")
+        return answer
 
     def _update(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> Ellipsoids:
         shift = statistics.first / np.maximum(statistics.weight, EMPTY)[:, None]
@@ -221,15 +230,11 @@ class GK(StagedClusterer):
         """How far each covariance moves towards the ball (K, 1, 1)."""
         if isinstance(self.shrinkage, str):
             counted = weight * (blocks.n_counted / blocks.total_weight)  # weights that are shares have no unit
-            return prior_share(counted, self._n_features)[:, None, None]
+            return prior_share(counted, blocks.n_features)[:, None, None]
         return np.full((len(weight), 1, 1), self.shrinkage)
 
     def _memberships(self, block: Block, state: Ellipsoids) -> NDArray[Any]:
         return gauss_memberships(block, *self._metric(state), full=True, rule="metric")[0]
-
-    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        unit = float(np.exp(log_units(frame).mean()))
-        return float(objective) / unit / unit
 
     def _store(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(state.means).astype(blocks.dtype)
@@ -247,20 +252,23 @@ class GK(StagedClusterer):
         state, frame = self._state, self._frame
         norms = np.swapaxes(state.factors, 1, 2) @ state.factors
         if isinstance(frame, Subspace):
-            # as the covariances, whose inverse is this
+            # They are extended beyond the span as the covariances are, which are their inverses.
             norms, frame = to_input_units(norms, replace(frame, inner=Frame(frame.inner.shift, 1.0))), frame.inner
-        # Less the mean of the logarithms the determinant is the same in both coordinates.
+        # Without the mean of the logarithms the determinant is the same in both coordinates.
         unit = np.exp(np.minimum(log_units(frame) - log_units(frame).mean(), 500))
         with np.errstate(over="ignore"):
-            return self._volumes(state)[:, None, None] * norms * unit * unit[:, None]
+            answer: Array = self._volumes(state)[:, None, None] * norms * unit * unit[:, None]
+        return answer
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Ellipsoids], blocks: Blocks) -> list[str]:
         advice = f"try {smaller('m', self.m)}"
         return super()._complaints(run, blocks) + shape_collapse("GK", run.state, self.memberships_, advice)
 
     def _volumes(self, state: Ellipsoids) -> Array:
         """(rho_k det F_k)^(1/d), what the Mahalanobis distance of F_k is multiplied with."""
-        return np.exp((self._log_rho + all_log_determinants(state, self._n_features)) / self._n_features)
+        d = int(self.n_features_in_)
+        volumes: Array = np.exp((self._log_rho + all_log_determinants(state, d)) / d)
+        return volumes
 
     def _metric(self, state: Ellipsoids) -> tuple[Any, ...]:
         return state.means, state.factors, np.zeros(len(state.means)), self.m_, *self._volumes(state)
@@ -277,4 +285,5 @@ def _ball(blocks: Blocks) -> float:
 
 
 def _whole(block: Block, origin: Array, metric: Array) -> GaussStatistics:
-    return gauss_statistics(block, origin, metric, np.zeros(1), 2.0, 1.0, full=True, rule="metric")
+    answer: GaussStatistics = gauss_statistics(block, origin, metric, np.zeros(1), 2.0, 1.0, full=True, rule="metric")
+    return answer

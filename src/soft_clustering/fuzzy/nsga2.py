@@ -137,7 +137,8 @@ def tournament(population: Population, rng: np.random.RandomState) -> Array:
     first, second = rng.randint(size, size=(2, size + size % 2))
     rank, crowding = population.rank, population.crowding
     wins = (rank[first] < rank[second]) | ((rank[first] == rank[second]) & (crowding[first] > crowding[second]))
-    return population.genes[np.where(wins, first, second)]
+    parents: Array = population.genes[np.where(wins, first, second)]
+    return parents
 
 
 def crossover(parents: Array, low: Array, high: Array, rng: np.random.RandomState) -> Array:

@@ -17,6 +17,7 @@ R. Krishnapuram, J. M. Keller (1993). A possibilistic approach to clustering. IE
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -26,16 +27,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
 from ..base import MembershipKind
-from ..engine.alternating import PARAMETERS, Run, Starts, alternate, new_centers
+from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks
+from ..engine.fitting import Fit
+from ..engine.loop import Run
 from ..inputs.features import validate_matrix
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, Scatter, center_memberships, center_statistics
-from .possibilistic import bandwidth_to_input, bounded, distinct, fuzzy_bandwidths
+from .fuzzifier import auto_fuzzifier
+from .possibilistic import TYPICAL, Typical, bandwidth_to_input, bounded, distinct, fuzzy_bandwidths
 from .staged import StagedClusterer
 
 
-class PCM(StagedClusterer):
+class PCM(StagedClusterer[Typical, CenterStatistics]):
     """Possibilistic c-means: degrees of typicality, with outliers typical of no cluster.
 
     Each cluster looks for a dense region by itself, starting from a fuzzy c-means solution. Typicalities do not sum to
@@ -130,7 +134,9 @@ class PCM(StagedClusterer):
     """
 
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
-    _accepts_sparse: ClassVar[bool] = True
+    bandwidth_: Array
+    n_effective_clusters_: int
+    _policy = TYPICAL
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [Interval(Real, 1, 500, closed="right")],  # (1/2)^m must not underflow
         "typicality": [StrOptions({"exponential", "rational"})],
@@ -175,65 +181,66 @@ class PCM(StagedClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _resolve(self, blocks: Blocks) -> None:
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Typical]:
+        m, given = auto_fuzzifier(blocks.n_counted, blocks.n_features), self._given_bandwidth(blocks)
+        V = self._first_stage(blocks, rng, m)
+        yield Typical(V, fuzzy_bandwidths(blocks, V, m, self.bandwidth_scale) if given is None else given)
+
+    def _given_bandwidth(self, blocks: Blocks) -> Array | None:
+        """The bandwidths of the user in the coordinates of the frame, None for ``'auto'``."""
         if isinstance(self.bandwidth, str):
-            return
+            return None
         bandwidth = validate_matrix("bandwidth", self.bandwidth, (self.n_clusters,))
         if not (bandwidth > 0).all():
             raise ValueError(f"bandwidth must be positive. Got a least entry of {bandwidth.min():g} instead.")
         with np.errstate(over="ignore", under="ignore"):
-            self._bandwidth = np.clip(bandwidth * blocks.frame.scale * blocks.frame.scale, 1e-90, 1e90)
+            return np.clip(bandwidth * blocks.frame.scale * blocks.frame.scale, 1e-90, 1e90)
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        V, m = self._first_stage(blocks, rng)
-        if isinstance(self.bandwidth, str):
-            self._bandwidth = fuzzy_bandwidths(blocks, V, m, self.bandwidth_scale)
-        return V
-
-    def _rule(self) -> tuple[Any, ...]:
+    def _rule(self, state: Typical) -> tuple[Any, ...]:
         """The rule of the kernels, and its parameters."""
         form = ("exponential",) if self.typicality == "exponential" else ("rational", self.m)
-        return (*form, *self._bandwidth)
+        return (*form, *state.bandwidth)
 
-    def _statistics(self, block: Block, V: Array) -> CenterStatistics:
-        return center_statistics(block, V, *self._rule())
+    def _statistics(self, block: Block, state: Typical) -> CenterStatistics:
+        return center_statistics(block, state.centers, *self._rule(state))
 
-    def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
+    def _update(self, state: Typical, statistics: CenterStatistics, blocks: Blocks) -> Typical:
         # No row is badly served, as none has to belong anywhere: a prototype without rows stays.
-        return new_centers(V, statistics._replace(worst=0.0))
+        return state._replace(centers=new_centers(state.centers, statistics._replace(worst=0.0)))
 
-    def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
-        return center_memberships(block, V, *self._rule())
+    def _memberships(self, block: Block, state: Typical) -> NDArray[Any]:
+        return center_memberships(block, state.centers, *self._rule(state))
 
-    def _run(self, starts: Starts) -> None:
-        run = starts.run()
+    def _run(self, fit: Fit[Typical], blocks: Blocks, rng: np.random.RandomState) -> None:
+        loop = self._loop(fit, blocks, self.n_clusters)
+        run = fit.run_starts(self._starts(blocks, rng), loop)
         for _ in range(self.n_refine):
-            self._bandwidth = self._refined_bandwidth(starts.blocks, run.state)
-            run = Run(run.state, n_iter=run.n_iter)
-            starts.runs = [run]  # objectives of different bandwidths do not compare
-            alternate(self, starts.blocks, run)
+            run = Run(self._refined(run.state, blocks), n_iter=run.n_iter)
+            fit.runs[:] = [run]  # objectives of different bandwidths do not compare
+            loop(run)
 
-    def _refined_bandwidth(self, blocks: Blocks, V: Array) -> Array:
-        weight, scatter = blocks.reduce(self._cut, V)
+    def _refined(self, state: Typical, blocks: Blocks) -> Typical:
+        """The state with the bandwidths that its own typicalities suggest."""
+        weight, scatter = blocks.reduce(self._cut, state)
         # Weights that count repetitions add up to at least the number of rows; others are shares of it.
         rows = weight * max(1.0, blocks.n / blocks.total_weight)
-        mean = np.divide(scatter, weight, out=self._bandwidth.copy(), where=rows > 2 - 1e-9)
-        return bounded(mean, blocks)
+        mean = np.divide(scatter, weight, out=state.bandwidth.copy(), where=rows > 2 - 1e-9)
+        return state._replace(bandwidth=bounded(mean, blocks))
 
-    def _cut(self, block: Block, V: Array) -> Scatter:
+    def _cut(self, block: Block, state: Typical) -> Scatter:
         """Weights and scatter of the rows of typicality at least ``alpha_cut``: D by inverting t(D)."""
-        T = self._memberships(block, V).astype(np.float64, copy=False)
+        T = self._memberships(block, state).astype(np.float64, copy=False)
         W = (self.alpha_cut <= T) * (1.0 if block.weight is None else block.weight[:, None])
         T = np.maximum(T, self.alpha_cut)
         D = -np.log(T) if self.typicality == "exponential" else (1 / T - 1) ** (self.m - 1)
-        return Scatter(W.sum(axis=0), (W * D).sum(axis=0) * self._bandwidth)
+        return Scatter(W.sum(axis=0), (W * D).sum(axis=0) * state.bandwidth)
 
-    def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
-        self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
-        self.bandwidth_ = bandwidth_to_input(self._bandwidth, blocks.frame)
-        self.n_effective_clusters_ = int((distinct(V, self._bandwidth) & (statistics.weight >= EMPTY)).sum())
+    def _store(self, state: Typical, statistics: CenterStatistics, blocks: Blocks) -> None:
+        self.centers_ = blocks.frame.to_input(state.centers).astype(blocks.dtype)
+        self.bandwidth_ = bandwidth_to_input(state.bandwidth, blocks.frame)
+        self.n_effective_clusters_ = int((distinct(*state) & (statistics.weight >= EMPTY)).sum())
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Typical], blocks: Blocks) -> list[str]:
         complaints = super()._complaints(run, blocks)
         if self.n_effective_clusters_ < self.n_clusters:
             complaints.append(

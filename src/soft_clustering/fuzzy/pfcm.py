@@ -22,6 +22,8 @@ Fuzzy Systems 13(4), 517-530.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -31,14 +33,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
 from ..base import as_fitted
-from ..engine.alternating import PARAMETERS, Run, collapse, new_centers
+from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks
+from ..engine.collapse import collapse
+from ..engine.loop import Run
 from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
-from .possibilistic import bandwidth_to_input, distinct, fuzzy_bandwidths
+from .fuzzifier import resolve_fuzzifier
+from .possibilistic import TYPICAL, Typical, bandwidth_to_input, distinct, fuzzy_bandwidths
 from .staged import StagedClusterer
 
 
-class PFCM(StagedClusterer):
+class PFCM(StagedClusterer[Typical, CenterStatistics]):
     """Possibilistic fuzzy c-means: memberships and typicalities, centres that outliers hardly pull.
 
     Memberships say which cluster a sample is in, typicalities how typical it is of it: both are used for the centres.
@@ -128,8 +133,10 @@ class PFCM(StagedClusterer):
     True
     """
 
-    _accepts_sparse: ClassVar[bool] = True
-    _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "typicalities_")
+    typicalities_: NDArray[Any]
+    bandwidth_: Array
+    m_: float
+    _policy = replace(TYPICAL, rows={"typicalities_": "_typicalities"})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "membership_weight": [Interval(Real, 0, 1e100, closed="both")],
@@ -177,29 +184,26 @@ class PFCM(StagedClusterer):
                 "membership_weight and typicality_weight must not both be 0 (or below 1e-100). "
                 f"Got {self.membership_weight} and {self.typicality_weight} instead."
             )
+        self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, blocks.n_features, self.n_clusters)
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        V, self.m_ = self._first_stage(blocks, rng, self.m)
-        self._bandwidth = fuzzy_bandwidths(blocks, V, self.m_, self.bandwidth_scale)
-        return V
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Typical]:
+        V = self._first_stage(blocks, rng, self.m_)
+        yield Typical(V, fuzzy_bandwidths(blocks, V, self.m_, self.bandwidth_scale))
 
-    def _rule(self) -> tuple[Any, ...]:
-        """The rule of the kernels, and its parameters."""
+    def _statistics(self, block: Block, state: Typical) -> CenterStatistics:
         weights = self.membership_weight, self.typicality_weight
-        return ("pfcm", self.m_, *weights, self.typicality_exponent, *self._bandwidth)
+        rule = "pfcm", self.m_, *weights, self.typicality_exponent, *state.bandwidth
+        return center_statistics(block, state.centers, *rule)
 
-    def _statistics(self, block: Block, V: Array) -> CenterStatistics:
-        return center_statistics(block, V, *self._rule())
+    def _update(self, state: Typical, statistics: CenterStatistics, blocks: Blocks) -> Typical:
+        return state._replace(centers=new_centers(state.centers, statistics))
 
-    def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
-        return new_centers(V, statistics)
+    def _memberships(self, block: Block, state: Typical) -> NDArray[Any]:
+        return center_memberships(block, state.centers, "fcm", self.m_)
 
-    def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
-        return center_memberships(block, V, "fcm", self.m_)
-
-    def _typicalities(self, block: Block, V: Array) -> NDArray[Any]:
-        half = self._bandwidth / (self.typicality_weight or 1.0)
-        return center_memberships(block, V, "rational", self.typicality_exponent, *half)
+    def _typicalities(self, block: Block, state: Typical) -> NDArray[Any]:
+        half = state.bandwidth / (self.typicality_weight or 1.0)
+        return center_memberships(block, state.centers, "rational", self.typicality_exponent, *half)
 
     @as_fitted
     def predict_typicalities(self, X: Any) -> NDArray[Any]:
@@ -213,21 +217,16 @@ class PFCM(StagedClusterer):
         -------
         typicalities : ndarray of shape (n_samples, n_clusters_)
         """
-        blocks = self._new_blocks(X)
-        return blocks.map_rows(self._without_rows()._typicalities, self._state)
+        return self._map_rows("_typicalities", self._new_blocks(X))
 
-    def _store_rows(self, blocks: Blocks, V: Array) -> None:
-        super()._store_rows(blocks, V)
-        self.typicalities_ = blocks.map_rows(self._without_rows()._typicalities, V)
+    def _store(self, state: Typical, statistics: CenterStatistics, blocks: Blocks) -> None:
+        self.centers_ = blocks.frame.to_input(state.centers).astype(blocks.dtype)
+        self.bandwidth_ = bandwidth_to_input(state.bandwidth, blocks.frame)
 
-    def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
-        self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
-        self.bandwidth_ = bandwidth_to_input(self._bandwidth, blocks.frame)
-
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Typical], blocks: Blocks) -> list[str]:
         remedy = f"try a smaller m (it was {self.m_:g}), typicality_weight or bandwidth_scale"
-        collapsed = collapse("PFCM", run.state, self.memberships_, blocks, remedy, self.tol)
-        n_distinct = int(distinct(run.state, self._bandwidth).sum())
+        collapsed = collapse("PFCM", run.state.centers, self.memberships_, blocks, remedy, self.tol)
+        n_distinct = int(distinct(*run.state).sum())
         if not collapsed and n_distinct < self.n_clusters:
             collapsed = [
                 f"PFCM found {n_distinct} distinct prototypes, fewer than n_clusters={self.n_clusters}; {remedy}"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
@@ -9,8 +12,31 @@ from scipy.spatial.distance import cdist
 from .._types import Array
 from ..engine.alternating import new_centers
 from ..engine.blocks import Blocks, Frame
+from ..engine.loop import Policy, state_shift
 from ..kernels import EMPTY
 from ..kernels.centers import center_scatter, center_statistics
+
+
+class Typical(NamedTuple):
+    """The state: centres, and bandwidths that stay as they are while the centres move."""
+
+    centers: Array  # (K, d)
+    bandwidth: Array  # (K,)
+
+    def drift(self, old: Typical, unit: float) -> float:
+        """Movement of the centres."""
+        return float(np.linalg.norm(self.centers - old.centers)) / unit
+
+    def to_vector(self) -> Array:
+        """The centres."""
+        return self.centers.ravel()
+
+    def from_vector(self, vector: Array) -> Typical:
+        """The same bandwidths with other centres."""
+        return self._replace(centers=vector.reshape(self.centers.shape))
+
+
+TYPICAL = Policy(residual=state_shift, place=attrgetter("centers"), sparse=True)
 
 
 def fuzzy_bandwidths(blocks: Blocks, V: Array, m: float, scale: float) -> Array:
@@ -49,4 +75,5 @@ def distinct(V: Array, bandwidth: Array) -> NDArray[np.bool_]:
     array([ True, False,  True])
     """
     close = cdist(V, V, "sqeuclidean") <= 1e-3 * np.minimum.outer(bandwidth, bandwidth)
-    return ~np.tril(close, -1).any(axis=1)
+    coincides: NDArray[np.bool_] = np.tril(close, -1).any(axis=1)
+    return ~coincides

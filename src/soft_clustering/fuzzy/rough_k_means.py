@@ -11,12 +11,12 @@ boundaries. A centre is the mean of its two parts, or of the one that is not emp
 
     v_k = lower_weight mean(lower_k) + (1 - lower_weight) mean(boundary_k).
 
-Of a cluster without members the publication says nothing: it starts again, one cluster a pass, from the sample farthest
-from its nearest centre.
+The publication says nothing about a cluster without members: it starts again, one cluster a pass, from the sample
+farthest from its nearest centre.
 
 This is a rule, not a descent: nothing is minimised. Of several starts the one of smallest sum_i w_i min_k d_ik^2 is
-taken, and the passes may go round in a cycle. What follows depends on the centres alone, so that a set of centres that
-comes again is a cycle: its member of smallest sum is the result.
+kept. The passes may go round in a cycle: a pass depends on the centres alone, so centres that come again repeat all
+that followed them, and the member of the cycle with the smallest sum is the result.
 
 References
 ----------
@@ -26,6 +26,7 @@ Systems 23(1), 5-16.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -36,9 +37,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
 from ..base import as_fitted
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
+from ..engine.alternating import PARAMETERS, AlternatingClusterer
 from ..engine.blocks import Block, Blocks
+from ..engine.collapse import collapse
 from ..engine.initialisation import starting_centers
+from ..engine.loop import Policy, Run, array_key
 from ..kernels import EMPTY
 
 _TIE = 1e-12  # distances that differ by less (relatively) are equal: a tie does not depend on the rounding
@@ -59,7 +62,7 @@ class RoughStatistics(NamedTuple):
         return RoughStatistics(*sums, *max(self[3:], other[3:], key=lambda worst: worst[0]))
 
 
-class RoughKMeans(AlternatingClusterer):
+class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
     """Rough k-means: sure and possible members of each cluster.
 
     A sample that is clearly nearest to one centre is in the lower approximation of that cluster. A sample about as near
@@ -157,13 +160,13 @@ class RoughKMeans(AlternatingClusterer):
     (0, 2)
     """
 
-    _row_results: ClassVar[tuple[str, ...]] = (
-        "memberships_",
-        "labels_",
-        "lower_approximation_",
-        "upper_approximation_",
+    lower_approximation_: NDArray[np.bool_]
+    upper_approximation_: NDArray[np.bool_]
+    _policy = Policy(
+        monotone=False,
+        cycle_key=array_key,
+        rows={"lower_approximation_": "_lower", "upper_approximation_": "_upper"},
     )
-    _may_cycle: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "boundary_threshold": [Interval(Real, 0, None, closed="left")],
         "boundary_rule": [StrOptions({"ratio", "difference"})],
@@ -199,18 +202,15 @@ class RoughKMeans(AlternatingClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _monotone(self) -> bool:
-        return False
-
     def _resolve(self, blocks: Blocks) -> None:
         if self.boundary_rule == "ratio" and self.boundary_threshold < 1:
             raise ValueError(
                 f"boundary_threshold must be >= 1 with boundary_rule='ratio'. Got {self.boundary_threshold!r} instead."
             )
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        return starting_centers(blocks, self.init, self.n_clusters, rng)
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Array]:
+        for _ in range(self._n_starts()):
+            yield starting_centers(blocks, self.init, self.n_clusters, rng)
 
     def _possible(self, D: Array, block: Block) -> NDArray[np.bool_]:
         """Which clusters the rows at squared distances D (K, rows) may belong to: T of the module's docstring."""
@@ -245,7 +245,7 @@ class RoughKMeans(AlternatingClusterer):
     def _update(self, V: Array, statistics: RoughStatistics, blocks: Blocks) -> Array:
         full = statistics.weight[:, :, None] >= EMPTY  # (2, K, 1)
         share = np.array([self.lower_weight, 1 - self.lower_weight])[:, None, None]
-        share = np.where(full.all(axis=0), share, full)  # of an only part, all
+        share = np.where(full.all(axis=0), share, full)  # a cluster with one part has the mean of that part
         means = statistics.total / np.where(full, statistics.weight[:, :, None], 1)
         centers = np.where(full.any(axis=0), (share * means).sum(axis=0), V)
         empty = ~full.any(axis=(0, 2))
@@ -268,9 +268,10 @@ class RoughKMeans(AlternatingClusterer):
     def _upper(self, block: Block, V: Array) -> NDArray[np.bool_]:
         return np.concatenate([self._possible(cdist(V, Z, "sqeuclidean"), block).T for _, Z, _ in block.pieces()])
 
-    def _approximations(self, blocks: Blocks, V: Array) -> tuple[Any, Any]:
-        upper = blocks.map_rows(self._without_rows()._upper, V)
-        return upper & (upper.sum(axis=1, keepdims=True) == 1), upper
+    def _lower(self, block: Block, V: Array) -> NDArray[np.bool_]:
+        upper = self._upper(block, V)
+        sure: NDArray[np.bool_] = upper.sum(axis=1, keepdims=True) == 1
+        return upper & sure
 
     @as_fitted
     def predict_approximations(self, X: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -287,21 +288,16 @@ class RoughKMeans(AlternatingClusterer):
         upper : ndarray of shape (n_samples, n_clusters), bool
             Which clusters it may belong to.
         """
-        lower, upper = self._approximations(self._new_blocks(X), self._state)
-        return lower, upper
-
-    def _store_rows(self, blocks: Blocks, V: Array) -> None:
-        super()._store_rows(blocks, V)
-        self.lower_approximation_, self.upper_approximation_ = self._approximations(blocks, V)
+        blocks = self._new_blocks(X)
+        return self._map_rows("_lower", blocks), self._map_rows("_upper", blocks)
 
     def _default_cover(self) -> NDArray[np.bool_]:
-        cover: NDArray[np.bool_] = self.upper_approximation_
-        return cover
+        return self.upper_approximation_
 
     def _store(self, V: Array, statistics: RoughStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Array], blocks: Blocks) -> list[str]:
         remedy = "try a smaller boundary_threshold or fewer clusters"
         complaints = collapse("RoughKMeans", run.state, self.memberships_, blocks, remedy, self.tol)
         empty = self.n_clusters - int(np.count_nonzero(np.asarray(self.memberships_.max(axis=0))))

@@ -22,7 +22,9 @@ Y. Vardi, C.-H. Zhang (2000). The multivariate L1-median and associated data dep
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
+from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -33,9 +35,11 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, Starts, collapse, new_centers, state_shift
-from ..engine.blocks import Block, Blocks, Frame, Subspace, make_blocks
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
+from ..engine.blocks import Block, Blocks, Frame, Subspace, Sums
+from ..engine.collapse import collapse
 from ..engine.initialisation import starting_centers
+from ..engine.loop import Policy, Run, state_shift
 from ..engine.simplex import project_rows
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics
@@ -50,11 +54,20 @@ _EQUAL = 1e-12  # of their length, by which two equal rows may differ in the coo
 _LEAST, _MOST = 1e-250, 1e200  # the weights of the terms, in the coordinates of the frame
 
 
+class Terms(NamedTuple):
+    """The weights of J and the smallest distance, in the coordinates of the frame."""
+
+    fuzziness: float
+    reconstruction: float
+    least_distance: float
+
+
 class Projected(NamedTuple):
-    """The state: centres and components, in the coordinates of the frame."""
+    """The state: centres and components in the coordinates of the frame, and the terms, which all starts share."""
 
     centers: Array  # (K, d); the prototypes of J are their projections
     components: Array  # (q, d), orthonormal rows
+    terms: Terms
 
     @property
     def prototypes(self) -> Array:
@@ -70,6 +83,14 @@ class Projected(NamedTuple):
         W, before = self.components, old.components
         shift = float(np.linalg.norm((self.centers - old.centers) @ W.T)) / unit
         return max(shift, float(np.linalg.norm(W - (W @ before.T) @ before)))
+
+    def to_vector(self) -> Array:
+        """The centres: the components soon follow from them, and mixed ones are not orthonormal."""
+        return self.centers.ravel()
+
+    def from_vector(self, vector: Array) -> Projected:
+        """The same components with other centres."""
+        return self._replace(centers=vector.reshape(self.centers.shape))
 
 
 class ProjectedStatistics(NamedTuple):
@@ -97,24 +118,6 @@ class ProjectedStatistics(NamedTuple):
         )
 
 
-class Sums(NamedTuple):
-    """Sums over the rows of a block."""
-
-    values: Array
-
-    def merge(self, other: Sums) -> Sums:
-        """Those of both blocks together."""
-        return Sums(self.values + other.values)
-
-
-class Terms(NamedTuple):
-    """The weights of J and the smallest distance, in the coordinates of the frame."""
-
-    fuzziness: float
-    reconstruction: float
-    least_distance: float
-
-
 def sparse_memberships(F: Array, fuzziness: float) -> Array:
     """The u >= 0 of sum 1 that minimises sum_k u_k F_k + fuzziness sum_k u_k^2, for each row of distances.
 
@@ -140,9 +143,10 @@ def leading_directions(A: Array, q: int) -> Array:
     """
     d = len(A)
     _, vectors = eigh(A, subset_by_index=(d - q, d - 1), check_finite=False)
-    W = np.ascontiguousarray(vectors[:, ::-1].T)
+    W: Array = np.ascontiguousarray(vectors[:, ::-1].T)
     largest = np.abs(W).argmax(axis=1)[:, None]
-    return W * np.sign(np.take_along_axis(W, largest, axis=1)) + 0.0
+    signs: Array = np.sign(np.take_along_axis(W, largest, axis=1))
+    return W * signs + 0.0
 
 
 def released(statistics: ProjectedStatistics, state: Projected, least: float) -> ProjectedStatistics:
@@ -198,7 +202,12 @@ def dense_rows(Y: Array, weight: Array) -> NDArray[np.bool_]:
     return dense
 
 
-class RPFKM(AlternatingClusterer):
+def length_units(objective: float, blocks: Blocks) -> float:
+    """J of the data as they came: a sum of distances."""
+    return objective / float(blocks.frame.unit)
+
+
+class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
     """Robust projected fuzzy k-means: clusters in a projection that is learnt with them, little moved by outliers.
 
     Distances to the prototypes are not squared, memberships have exact zeros, and the projection is that of principal
@@ -298,7 +307,12 @@ class RPFKM(AlternatingClusterer):
     """
 
     accelerate = True  # no parameter here
-    _residual = staticmethod(state_shift)
+    components_: NDArray[Any]
+    embedding_centers_: NDArray[Any]
+    mean_: NDArray[Any]
+    fuzziness_weight_: float
+    reconstruction_weight_: float
+    _policy = Policy(residual=state_shift, place=attrgetter("centers"), units=length_units, subspace=True)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "n_components": [None, Interval(Integral, 1, None, closed="left")],
         "fuzziness_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -331,58 +345,49 @@ class RPFKM(AlternatingClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _make_blocks(self, X: Any, weight: Array | None) -> Blocks:
-        return make_blocks(X, weight).in_subspace()
-
-    def _resolve(self, blocks: Blocks) -> None:
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Projected]:
         most = min(blocks.n, blocks.n_features)
         q = min(self.n_clusters, most) if self.n_components is None else int(self.n_components)
         if q > most:
             raise ValueError(
                 f"n_components must be at most min(n_samples, n_features)={most}. Got {self.n_components!r} instead."
             )
-        self._moment = blocks.reduce(_second_moment).values
-        self._components = _directions(self._moment, q, blocks)
-        self._terms: Terms | None = None
+        W = _directions(blocks.second_moment, q, blocks)
+        draw = self._seeding(blocks, W, rng)
+        # All starts at once: the weights of the terms are theirs together, so that their objectives compare.
+        starts = [draw() for _ in range(self._n_starts())]
+        terms = self._settle(starts, W, blocks)
+        for V in starts:
+            yield Projected(V, W, terms)
 
-    def _run(self, starts: Starts) -> None:
-        try:
-            super()._run(starts)
-        finally:
-            self._forget("_moment", "_components", "_candidates", "_begun")  # of the data, not of the model
+    def _seeding(self, blocks: Blocks, W: Array, rng: np.random.RandomState) -> Callable[[], Array]:
+        """What draws starting centres (K, d).
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Projected:
-        if self._terms is None:
-            # All starts at once: the weights of the terms are theirs together, so that their objectives compare.
-            self._begun = [self._start(blocks, rng) for _ in range(self._n_starts())]
-            self._terms = self._settle(self._begun, blocks)
-        return self._begun.pop(0)
+        Seeds of k-means++ are prototypes among rows that are not far, or among all if fewer than K of those differ.
+        """
+        K = self.n_clusters
+        if not (isinstance(self.init, str) and self.init == "k-means++") or K == 1:
+            return lambda: starting_centers(blocks, self.init, K, rng)
+        block = blocks.local(rng).joined()
+        # Equal rows are neighbours along the order of the draws, and nothing depends on the order of the input.
+        chosen = block.order if block.n <= _SAMPLE else block.order[np.sort(rng.permutation(block.n)[:_SAMPLE])]
+        weight = np.ones(len(chosen)) if block.weight is None else block.weight[chosen]
+        Z, weight = distinct_rows(block.take(chosen), weight)
+        Y = Z @ W.T
+        dense = dense_rows(Y, weight)
+        dense_part, everything = _ordered(Y[dense], weight[dense]), _ordered(Y, weight)
 
-    def _start(self, blocks: Blocks, rng: np.random.RandomState) -> Projected:
-        W = self._components
-        if isinstance(self.init, str) and self.init == "k-means++" and self.n_clusters > 1:
-            return Projected(self._seeds(blocks, rng) @ W, W)
-        return Projected(starting_centers(blocks, self.init, self.n_clusters, rng), W)
+        def draw() -> Array:
+            seeds = starting_centers(dense_part, "k-means++", K, rng)
+            if len(np.unique(seeds, axis=0)) < K:
+                seeds = starting_centers(everything, "k-means++", K, rng)
+            return seeds @ W
 
-    def _seeds(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        """Prototypes (K, q) drawn among rows that are not far; among all where fewer than K of those are distinct."""
-        if not hasattr(self, "_candidates"):
-            block = blocks.local(rng).joined()
-            # Along the order of the draws equal rows come together, and nothing depends on the order of the input.
-            chosen = block.order if block.n <= _SAMPLE else block.order[np.sort(rng.permutation(block.n)[:_SAMPLE])]
-            weight = np.ones(len(chosen)) if block.weight is None else block.weight[chosen]
-            Z, weight = distinct_rows(block.take(chosen), weight)
-            Y = Z @ self._components.T
-            self._candidates = [_ordered(Y[rows], weight[rows]) for rows in (dense_rows(Y, weight), slice(None))]
-        dense_part, everything = self._candidates
-        seeds = starting_centers(dense_part, "k-means++", self.n_clusters, rng)
-        if len(np.unique(seeds, axis=0)) < self.n_clusters:
-            seeds = starting_centers(everything, "k-means++", self.n_clusters, rng)
-        return seeds
+        return draw
 
-    def _settle(self, starts: list[Projected], blocks: Blocks) -> Terms:
+    def _settle(self, starts: list[Array], W: Array, blocks: Blocks) -> Terms:
         """The weights of the terms, from the distances at the starts."""
-        sums = np.mean([blocks.reduce(_mean_distances, state).values for state in starts], axis=0)
+        sums = np.mean([blocks.reduce(_mean_distances, V, W).values for V in starts], axis=0)
         nearest, gap = (float(value) for value in sums / blocks.total_weight)
         spread = float(np.sqrt(blocks.mean_variance * blocks.n_features)) or 1.0
         nearest = max(nearest, _NEAR * spread)  # 0 where every row is on a prototype
@@ -393,8 +398,7 @@ class RPFKM(AlternatingClusterer):
         return Terms(min(max(gamma, _LEAST), _MOST), min(beta, _MOST), _NEAR * nearest)
 
     def _statistics(self, block: Block, state: Projected) -> ProjectedStatistics:
-        assert self._terms is not None
-        gamma, beta, least = self._terms
+        gamma, beta, least = state.terms
         (K, d), W, C = state.centers.shape, state.components, state.prototypes
         reduced = len(W) < d
         weight, total, mass, near = np.zeros(K), np.zeros((K, d)), np.zeros(K), np.zeros((K, d))
@@ -428,39 +432,24 @@ class RPFKM(AlternatingClusterer):
         return ProjectedStatistics(centers, moment, mass, near, square)
 
     def _update(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> Projected:
-        assert self._terms is not None
         if statistics.mass.any():
-            statistics = released(statistics, state, self._terms.least_distance)
+            statistics = released(statistics, state, state.terms.least_distance)
         V, W = new_centers(state.centers, statistics.centers), state.components
         if len(statistics.moment):
             weight, total = statistics.centers.weight, statistics.centers.total
             between = total / np.sqrt(np.maximum(weight, EMPTY))[:, None]
             within = statistics.moment - between.T @ between
-            W = _directions(self._terms.reconstruction * self._moment - within, len(W), blocks)
-        return Projected(V, W)
+            W = _directions(state.terms.reconstruction * blocks.second_moment - within, len(W), blocks)
+        return state._replace(centers=V, components=W)
 
     def _memberships(self, block: Block, state: Projected) -> NDArray[Any]:
-        assert self._terms is not None
         U = np.empty((block.n, len(state.centers)), dtype=block.X.dtype)
         for lo, Z, _ in block.pieces(U.shape[1]):
             F = cdist(Z @ state.components.T, state.prototypes)
-            U[lo : lo + len(Z)] = sparse_memberships(F, self._terms.fuzziness)
+            U[lo : lo + len(Z)] = sparse_memberships(F, state.terms.fuzziness)
         return U
 
-    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        return float(objective) / frame.unit
-
-    def _place(self, state: Projected) -> Array:
-        return state.centers
-
-    def _to_vector(self, state: Projected) -> Array:
-        return np.ravel(state.centers)  # the components follow from them soon, and mixed ones are not orthonormal
-
-    def _from_vector(self, vector: Array, like: Projected) -> Projected:
-        return like._replace(centers=vector.reshape(like.centers.shape))
-
     def _store(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> None:
-        assert self._terms is not None
         frame, W = blocks.frame, state.components
         if isinstance(frame, Subspace):
             W, shift = W[:, :-1] @ frame.basis, frame.inner.shift
@@ -470,10 +459,10 @@ class RPFKM(AlternatingClusterer):
         self.components_ = W.astype(blocks.dtype)
         self.embedding_centers_ = (state.prototypes / frame.unit).astype(blocks.dtype)
         self.mean_ = shift.astype(blocks.dtype)
-        self.fuzziness_weight_ = self._terms.fuzziness / frame.unit
-        self.reconstruction_weight_ = self._terms.reconstruction * frame.unit
+        self.fuzziness_weight_ = state.terms.fuzziness / frame.unit
+        self.reconstruction_weight_ = state.terms.reconstruction * frame.unit
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Projected], blocks: Blocks) -> list[str]:
         remedy = "try a smaller fuzziness_weight, a larger reconstruction_weight or fewer clusters"
         collapsed = collapse("RPFKM", run.state.prototypes, self.memberships_, blocks, remedy)
         return super()._complaints(run, blocks) + collapsed
@@ -493,19 +482,10 @@ def _ordered(Y: Array, weight: Array) -> Blocks:
     return Blocks([block])
 
 
-def _second_moment(block: Block) -> Sums:
-    """sum_i w_i x_i x_i'."""
-    moment = np.zeros((block.d, block.d))
-    for _, Z, w in block.pieces():
-        rows = Z * np.sqrt(w)[:, None]
-        moment += rows.T @ rows
-    return Sums(moment)
-
-
-def _mean_distances(block: Block, state: Projected) -> Sums:
+def _mean_distances(block: Block, V: Array, W: Array) -> Sums:
     """Weighted sums of the distance to the nearest prototype, and of how much farther the second one is."""
     answer = np.zeros(2)
-    for _, Z, w in block.pieces(len(state.centers)):
-        F = np.sort(cdist(Z @ state.components.T, state.prototypes), axis=1)
+    for _, Z, w in block.pieces(len(V)):
+        F = np.sort(cdist(Z @ W.T, V @ W.T), axis=1)
         answer += w @ F[:, 0], w @ (F[:, min(1, F.shape[1] - 1)] - F[:, 0])
     return Sums(answer)

@@ -24,18 +24,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
-from ..engine.alternating import PARAMETERS, new_centers
-from ..engine.blocks import Block, Blocks, Frame, Statistics, make_blocks
+from ..engine.alternating import PARAMETERS
+from ..engine.blocks import Block, Blocks, Frame, M, make_blocks
+from ..engine.fitting import Fit
 from ..engine.initialisation import further_rows, starting_centers
-from ..inputs.features import check_enough_samples, is_dask, validate_weights
+from ..engine.loop import Policy, squared_units
+from ..inputs.features import check_enough_samples, is_dask, validate_features, validate_weights
 from ..inputs.labels import (
     PartialLabels,
     resolve_n_clusters,
@@ -45,9 +48,14 @@ from ..inputs.labels import (
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, Scatter
 from ..kernels.reference import posteriors, squared_distances
-from .afcm_simple import Adaptive, AFCMSimple
+from .afcm_simple import Adaptive, AFCMSimple, adaptive_start
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _LEAST, _MOST = 1e-100, 1e100  # of a given entropy weight, in the coordinates of the frame
+_LEARNT = replace(AFCMSimple._policy, needs_rows=False)
+_GIVEN = replace(_LEARNT, units=squared_units)
 
 
 class Priors(NamedTuple):
@@ -58,11 +66,12 @@ class Priors(NamedTuple):
     log_prior: Array  # (k, K), log(K p)
 
 
-class Data(NamedTuple):
-    """The rows to fit."""
+class Supervised(NamedTuple):
+    """The data of ``fit``, as the user gave them."""
 
     X: Any
-    priors: Priors | None  # None: nothing is known of any row
+    y: Any
+    prior_memberships: Any
 
 
 class Known(Block):
@@ -121,10 +130,11 @@ class PartlyKnown(Blocks):
         self.known = Known(self.take(self.places), priors.clusters[there], priors.log_prior[there])
         self.other = self.take(np.setdiff1d(np.arange(rows.n), self.places))
 
-    def reduce(self, function: Callable[..., Statistics], *arguments: Any) -> Statistics:
+    def reduce(self, function: Callable[..., M], *arguments: Any) -> M:
         """Merge what ``function(block, *arguments)`` says of both kinds of rows."""
-        parts = [function(block, *arguments) for block in (self.other, self.known) if block.n]
-        return parts[0] if len(parts) == 1 else parts[0].merge(parts[1])
+        parts: Any = [function(block, *arguments) for block in (self.other, self.known) if block.n]
+        merged: M = parts[0] if len(parts) == 1 else parts[0].merge(parts[1])
+        return merged
 
     def map_rows(self, function: Any, *arguments: Any) -> NDArray[Any]:
         """What ``function(block, *arguments)`` says of the rows, in their order."""
@@ -244,6 +254,8 @@ class SFCMEP(AFCMSimple):
     finds_n_clusters: ClassVar[bool] = False
     train_rule: ClassVar[Literal["exact", "reinferred"]] = "reinferred"
     init, accelerate = "k-means++", True  # as in AFCMSimple by default; no parameters here
+    classes_: NDArray[Any]
+    label_weight_: float
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "label_confidence": [Interval(Real, 0, 1, closed="both")],
@@ -274,7 +286,7 @@ class SFCMEP(AFCMSimple):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, prior_memberships: Any = None, sample_weight: Any = None) -> SFCMEP:
+    def fit(self, X: Any, y: Any = None, *, prior_memberships: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -293,27 +305,33 @@ class SFCMEP(AFCMSimple):
         -------
         self : object
         """
-        self._validate_params()
-        X = self._validated(X, reset=True)
-        labels = validate_partial_labels(y, X)
-        prior = None if prior_memberships is None else validate_prior_memberships(prior_memberships, X.shape[0])
+        return self._fit(Supervised(X, y, prior_memberships), sample_weight)
+
+    # What is known of the rows --------------------------------------------------------------------------------------
+
+    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+        if not isinstance(X, Supervised):
+            return super()._blocks(X, sample_weight, frame)
+        rows = validate_features(self, X.X, reset=frame is None, accept_sparse=True)
+        n = rows.shape[0]
+        labels = validate_partial_labels(X.y, rows)
+        prior = None if X.prior_memberships is None else validate_prior_memberships(X.prior_memberships, n)
         width = self.n_clusters if self.n_clusters is not None or prior is None else prior.shape[1]
         K = resolve_n_clusters(width, labels)
-        check_enough_samples(X.shape[0], K)
-        priors = self._priors(labels, prior, X.shape[0], K)
-        if priors is not None and is_dask(X):
+        priors = self._priors(labels, prior, n, K)
+        if priors is not None and is_dask(rows):
             raise TypeError(
                 "SFCMEP takes labels and priors only of rows in memory, not of a Dask array: pass X.compute()."
             )
-        weight = self._weights(validate_weights(sample_weight, X), priors, X.shape[0])
-        self._n_clusters = K
-        self._forget("classes_")
-        if labels is not None:
-            self.classes_ = labels.classes
-        self._fit(Data(X, priors), weight)
-        return self
-
-    # What is known of the rows --------------------------------------------------------------------------------------
+        weight = None
+        if frame is None:  # what is learnt of the data
+            self.n_clusters_ = K
+            if labels is not None:
+                self.classes_ = labels.classes
+            weight = self._weights(validate_weights(sample_weight, rows), priors, n)
+        blocks = make_blocks(rows, weight, frame)
+        check_enough_samples(blocks.n, K)
+        return blocks if priors is None else PartlyKnown(blocks, priors)
 
     def _priors(self, labels: PartialLabels | None, prior: Array | None, n: int, K: int) -> Priors | None:
         """The priors of the rows with a label or prior memberships, None where there are none."""
@@ -362,69 +380,41 @@ class SFCMEP(AFCMSimple):
     # The method -----------------------------------------------------------------------------------------------------
 
     @property
-    def _K(self) -> int:
-        return self._n_clusters
+    def _policy(self) -> Policy:  # type: ignore[override]
+        return _LEARNT if self.entropy_weight == "auto" else _GIVEN
 
     @property
     def _remedy(self) -> str:  # type: ignore[override]
-        return "use fewer clusters" if self._given is None else "use a smaller entropy_weight"
+        return "use fewer clusters" if self.entropy_weight == "auto" else "use a smaller entropy_weight"
 
-    def _make_blocks(self, X: Data, weight: Array | None) -> Blocks:
-        rows = make_blocks(X.X, weight)
-        return rows if X.priors is None else PartlyKnown(rows, X.priors)
+    def _run(self, fit: Fit[Adaptive], blocks: Blocks, rng: np.random.RandomState) -> None:
+        fit.run_starts(self._starts(blocks, rng), self._loop(fit, blocks, self.n_clusters_))
 
-    def _all_rows(self, X: Data, frame: Frame) -> Blocks:
-        rows = make_blocks(X.X, None, frame)
-        return rows if X.priors is None else PartlyKnown(rows, X.priors)
-
-    def _resolve(self, blocks: Blocks) -> None:
-        super()._resolve(blocks)
-        self._given: Array | None = None  # log of the entropy weight
-        if not isinstance(self.entropy_weight, str):
-            given = math.log(self.entropy_weight) + 2 * math.log(blocks.frame.scale)
-            self._given = np.array(min(max(given, math.log(_LEAST)), math.log(_MOST)))
-        self._labelled = np.zeros(self._K, dtype=bool)
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Adaptive]:
+        K = self.n_clusters_
+        means, labelled = np.zeros((K, blocks.d)), np.zeros(K, dtype=bool)
         if isinstance(blocks, PartlyKnown) and blocks.known.n:
-            self._means, self._labelled = blocks.known.cluster_means(self._K)
-
-    def _n_starts(self) -> int:
-        return 1 if self._labelled.all() else self.n_init
-
-    def _starting_centers(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        if not self._labelled.any():
-            return starting_centers(blocks, self.init, self._K, rng)
-        V = self._means.copy()
-        V[~self._labelled] = further_rows(blocks.joined(), V[self._labelled], int((~self._labelled).sum()), rng)
-        return V
-
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Adaptive:
-        state = super()._init_state(blocks, rng)
-        return state if self._given is None else state._replace(log_weight=self._given)
+            means, labelled = blocks.known.cluster_means(K)
+        for _ in range(1 if labelled.all() else self.n_init):
+            if labelled.any():
+                V = means.copy()
+                V[~labelled] = further_rows(blocks.joined(), V[labelled], int((~labelled).sum()), rng)
+            else:
+                V = starting_centers(blocks, self.init, K, rng)
+            start = adaptive_start(blocks, V)
+            if not isinstance(self.entropy_weight, str):
+                given = math.log(self.entropy_weight) + 2 * math.log(blocks.frame.unit)
+                given = min(max(given, math.log(_LEAST)), math.log(_MOST))
+                start = start._replace(log_weight=given, bounds=(given, given))
+            yield start
 
     def _sums(self, block: Block, state: Adaptive) -> CenterStatistics:
         return block.sums(state) if isinstance(block, Known) else super()._sums(block, state)
 
-    def _statistics(self, block: Block, state: Adaptive) -> CenterStatistics:
-        return super()._statistics(block, state) if self._given is None else self._sums(block, state)
-
     def _scatter(self, block: Block, state: Adaptive) -> Scatter:
         return block.scatter(state) if isinstance(block, Known) else super()._scatter(block, state)
-
-    def _update(self, state: Adaptive, statistics: CenterStatistics, blocks: Blocks) -> Adaptive:
-        if self._given is None:
-            return super()._update(state, statistics, blocks)
-        return Adaptive(new_centers(state.centers, statistics), self._given)
 
     def _memberships(self, block: Block, state: Adaptive) -> NDArray[Any]:
         if not isinstance(block, Known):
             return super()._memberships(block, state)
         return np.concatenate([U for _, _, _, _, U, _ in block.inferred(state)]).astype(block.X.dtype)
-
-    def _in_input_units(self, objective: float, weight: float, frame: Frame) -> float:
-        if self._given is None:
-            return super()._in_input_units(objective, weight, frame)
-        return float(objective / frame.scale / frame.scale)
-
-    def _from_vector(self, vector: Array, like: Adaptive) -> Adaptive:
-        state = super()._from_vector(vector, like)
-        return state if self._given is None else state._replace(log_weight=self._given)

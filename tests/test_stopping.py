@@ -48,21 +48,21 @@ def default_fit(name, data, scale=1.0):
 
 def movement(model, monkeypatch, *data, passes=50):
     """The largest change of a membership in plain passes that follow the fit."""
-    blocks, finish = [], type(model)._finish
+    fitted, finish = [], type(model)._finish
 
-    def caught(self, run, rows, X):
-        blocks.append(rows)
-        finish(self, run, rows, X)
+    def caught(self, run, blocks, X):
+        fitted.append(blocks)
+        return finish(self, run, blocks, X)
 
     monkeypatch.setattr(type(model), "_finish", caught)
     model.fit(*data)
-    later = copy(model)
-    later._resolve(blocks[0])  # what the model forgot of the data ...
+    blocks, later = fitted[0], copy(model)
+    later._resolve(blocks)  # what the model forgot of the data ...
     vars(later).update(vars(model))  # ... but the parameters that it settled stay
     state, largest = model._state, 0.0
     for _ in range(passes):
-        state = later._update(state, blocks[0].reduce(later._statistics, state), blocks[0])
-        U = later._map_memberships(blocks[0], state)
+        state = later._update(state, blocks.reduce(later._statistics, state), blocks)
+        U = blocks.map_rows(later._memberships, state)
         largest = max(largest, float(np.abs(U - model.memberships_).max()))
     return largest
 

@@ -91,7 +91,7 @@ def test_radius_zero_is_fuzzy_c_means(m, data):
     np.testing.assert_allclose(ours.memberships_, fcm.memberships_, rtol=0, atol=1e-12 if data == "iris" else 1e-8)
     assert ours.objective_ == pytest.approx(fcm.objective_, rel=1e-12)
     assert ours.m_ == fcm.m_
-    assert ours._monotone
+    assert ours._policy.monotone
 
 
 def test_a_tiny_radius_is_nearly_none():

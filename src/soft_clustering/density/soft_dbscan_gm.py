@@ -191,9 +191,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
     core_sample_indices_: NDArray[np.intp]
     eps_: float
     random_state: Any = None  # nothing is drawn
-    _policy = Policy(
-        monotone=False, residual=state_shift, place=None, units=no_units, subspace=True, needs_rows=False
-    )
+    _policy = Policy(monotone=False, residual=state_shift, place=None, units=no_units, subspace=True, needs_rows=False)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "eps": [StrOptions({"auto", "gmeans"}), Interval(Real, 0, None, closed="neither")],
         "min_samples": [Interval(Integral, 1, None, closed="left")],
@@ -321,7 +319,8 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
         return Ellipsoids(means, *factorised(np.concatenate([covariances, rest]) + ridge))
 
     def _statistics(self, block: Block, state: Prototypes) -> GaussStatistics:
-        return gauss_statistics(block, *self._metric(state), full=True, rule="metric")
+        statistics: GaussStatistics = gauss_statistics(block, *self._metric(state), full=True, rule="metric")
+        return statistics
 
     def _update(self, state: Prototypes, statistics: GaussStatistics, blocks: Blocks) -> Prototypes:
         shift = statistics.first / np.maximum(statistics.weight, EMPTY)[:, None]

@@ -543,7 +543,7 @@ def test_best_start_is_kept(capsys):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = EVCLUS(8, init="random", n_init=5, max_iter=30, random_state=0, verbose=1).fit(X)
     lines = capsys.readouterr().out.splitlines()
-    assert sorted(line.partition(":")[0] for line in lines) == [f"EVCLUS start {i}/5" for i in range(1, 6)]
+    assert sorted(line.partition(":")[0] for line in lines) == [f"EVCLUS start {i}" for i in range(1, 6)]
     objectives = [float(line.split("objective ")[1].split(",")[0]) for line in lines]
     assert model.objective_ == pytest.approx(min(objectives), rel=1e-7)
     assert max(objectives) > 1.01 * min(objectives)

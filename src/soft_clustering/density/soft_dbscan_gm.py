@@ -145,7 +145,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
     The rule of ``'auto'`` weighs two errors: a radius that is too large joins everything, one that is too small leaves
     no core samples; clusters that a slightly larger radius would join count little. The hierarchy of all radii (single
     linkage of the mutual reachability distances) is computed once, on at most 2000 rows, which give the percentile for
-    all of them. Without shrinkage a small cluster has a flat covariance and nobody else belongs to it, so that all
+    all of them. Without shrinkage a small cluster has a flat covariance and no other sample belongs to it, so that all
     noise falls to the largest cluster. Both rules together raise the mean on nine standardised tables from 0.16 to 0.33
     (k-means with the true number: 0.34).
 

@@ -20,7 +20,7 @@ weight and do not count in k. S is the mean of that matrix and its transpose. Th
 at most k samples hardly any edge to the others, and such a group is then a cluster; with the equal share it keeps at
 most (1 + its part of the k neighbours) / 2 of its weight. With the degrees g = S 1 and tau a part of their mean,
 A = (diag(g) + tau)^-1/2 (S + (tau / n) 1 1^T) (diag(g) + tau)^-1/2: all samples are joined weakly, so that samples of
-small degree are no cluster. The start is the spectral clustering of that graph.
+small degree do not become a cluster. The start is the spectral clustering of that graph.
 
 The degrees: Y is learnt with U, so that it moves to the centres and U is nearly hard, whatever the overlap. What
 ``memberships_`` holds is 0.51 U + 0.49 diag(g)^-1 S U, a step of a lazy random walk on the graph: half of it is the
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 _DENSE = 300  # samples up to which all eigenvectors are computed
 _EIGEN_TOL = 1e-5  # of the start: with 1e-4 the seed was seen to change the clusters
 _STEPS = 4  # of orthogonal iteration in a pass
-_AUTO, _LEAST_TRACE = 0.3, 1e-3  # graph_weight='auto' is the first over the trace, but for a trace of nothing
+_AUTO, _LEAST_TRACE = 0.3, 1e-3  # graph_weight='auto' is the first over the trace, which counts at least the second
 _OWN = 0.51  # part of a sample's own memberships: more than half, so that its label is that of the objective
 _EMPTY = 1e-12  # share of the samples below which a cluster is empty
 _LEAST = 1e-12  # n lambda is at least this, where every sample is on a centre
@@ -86,7 +86,7 @@ class Solution(NamedTuple):
 
 
 def membership_change(old: Solution, new: Solution, history: list[float], scale: Scale) -> float:
-    """The largest change of a membership; the first pass changes the hard ones of the start, which says nothing."""
+    """The largest change of a membership, infinite in the first pass, which changes the hard ones of the start."""
     return float(np.abs(new.memberships - old.memberships).max()) if len(history) > 1 else np.inf
 
 

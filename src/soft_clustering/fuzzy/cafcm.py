@@ -55,7 +55,7 @@ _HARD = 1e-3 * (1 + 1e-9)  # m - 1 up to which fuzzy c-means is k-means
 _DIVERSE = 1e-3  # the least diversity without mutation
 _MANY = 100_000  # rows beyond which the swarm moves centres instead of memberships
 _LLOYD_PASSES = 300
-_ROUNDING = 1e-10  # part of an objective that is no improvement
+_ROUNDING = 1e-10  # relative change of an objective that does not count as an improvement
 _NOTHING = 1e-24  # part of the total sum of squares that is rounding
 _SOFT = 2.0  # fuzzifier of soft_memberships_
 

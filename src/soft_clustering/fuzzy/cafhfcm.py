@@ -216,7 +216,7 @@ def prediction_strength(block: Block, V: Array, others: Array) -> float:
     weight, K = np.ones(block.n) if block.weight is None else block.weight, len(V)
     rows = np.bincount(own, minlength=K)
     table = np.bincount(own * K + foreign, weight, K * K).reshape(K, K)
-    single = np.bincount(own, weight**2, K)  # a row with itself is no pair
+    single = np.bincount(own, weight**2, K)  # a row and itself do not count as a pair
     if (rows == 0).any() or not (rows > 1).any():
         return 0.0
     kept, pairs = (table**2).sum(axis=1) - single, table.sum(axis=1) ** 2 - single

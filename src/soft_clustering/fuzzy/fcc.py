@@ -197,8 +197,8 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
     Notes
     -----
     The colour ball, the two distances and the fuzzy centroids are those of [1]_ by its abstract; the formulae are our
-    reconstruction, and so are the two values of ``radius='auto'``. On features that are no colours the results are
-    those of fuzzy c-means, more or less: the balls are made for colours.
+    reconstruction, and so are the two values of ``radius='auto'``. On features that are not colours the results are
+    about those of fuzzy c-means: the balls are made for colours.
 
     For r > 0 the objective may rise from pass to pass: it chooses between the starts, but is not what a pass minimises.
     That the centres come to rest is not proven, though they did wherever we looked (80 random sets).

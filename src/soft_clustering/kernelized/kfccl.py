@@ -59,7 +59,7 @@ _SMALL = 1e-100  # a common factor below this is multiplied out
 _ABOVE_ONE = 1e-3  # by which a cosine may exceed 1 through rounding
 _SAME = 1e-9  # squared distance of two prototypes that are one
 _ROWS, _PART = 300, 1 / 8  # entropy_weight='auto': rows that it looks at, and its part of the critical weight
-_LEAST_WEIGHT = 1e-6  # which it is at least, where there are fewer distinct rows than clusters
+_LEAST_WEIGHT = 1e-6  # its least value, which applies if there are fewer distinct rows than clusters
 _CONSTANT = 1e-6  # part of the largest by which the lengths of precomputed feature vectors may differ and be one
 
 
@@ -411,11 +411,13 @@ class KFCCL(InductiveSoftClusterer):
         products = self.dual_coef_.T @ P  # of two prototypes
         distinct = K - int(np.any(np.tril(2 - products - products.T <= _SAME, -1), axis=1).sum())
         if rows_alike(self.memberships_):
-            yield "KFCCL collapsed: all samples have the same memberships; try a smaller entropy_weight or a larger gamma"
+            yield (
+                "KFCCL collapsed: all samples have the same memberships; try a smaller entropy_weight or a larger gamma"
+            )
         elif distinct < K:
             yield (
-                f"KFCCL found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points in X; "
-                "use fewer clusters or a smaller entropy_weight"
+                f"KFCCL found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points in "
+                "X; use fewer clusters or a smaller entropy_weight"
             )
 
 
@@ -602,7 +604,7 @@ def unit_rows(X: Any) -> Any:
     """Rows of length 1 in float64, dense or CSR."""
     is_sparse = sparse.issparse(X)
     X = X.astype(np.float64)
-    # In units of the largest entry of a row: the squares of very small or large ones are no floats.
+    # In units of the largest entry of a row, as squares of very small or large entries underflow or overflow.
     for norm in (np.inf, 2):
         lengths = sparse_norm(X, norm, axis=1) if is_sparse else np.linalg.norm(X, norm, axis=1)
         if not lengths.all():

@@ -485,7 +485,7 @@ def cluster_means(scores: Array, clusters: NDArray[np.intp], empty: Array) -> Ar
 
 
 def comparable(scores: Array, centers: Array) -> tuple[Array, Array]:
-    """Scores and prototypes as directions; for two clusters, where there are but two, in units of the prototypes."""
+    """Scores and prototypes as directions; for two clusters, where these are signs, in units of the prototypes."""
     if centers.shape[1] == 1:
         unit = float(np.abs(centers).max()) or 1.0
         return scores / unit, centers / unit

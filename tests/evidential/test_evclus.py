@@ -427,6 +427,13 @@ def test_new_objects():
     assert np.mean(model.predict(IRIS) == model.labels_) > 0.97
 
 
+@pytest.mark.parametrize("metric", ["cityblock", "precomputed"])
+def test_a_metric_set_after_the_fit_does_not_matter(metric):
+    model = EVCLUS(3, random_state=0).fit(IRIS)
+    expected = model.predict_masses(NEW)
+    np.testing.assert_array_equal(model.set_params(metric=metric).predict_masses(NEW), expected)
+
+
 def test_chunks_of_new_objects(monkeypatch):
     model = EVCLUS(3, random_state=0).fit(IRIS)
     expected = model.predict_masses(IRIS)

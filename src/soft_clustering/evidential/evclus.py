@@ -287,7 +287,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         masses : ndarray of shape (n_samples, n_sets)
         """
         check_is_fitted(self, "masses_")
-        X = validate_objects(self, X, self.metric, reset=False)
+        X = validate_objects(self, X, self._known.metric.name, reset=False)
         A = self._known_masses @ conflict_matrix(self.focal_sets_)
         masses = np.empty((len(X), A.shape[1]), dtype=X.dtype)
         with single_threaded_blas():

@@ -416,8 +416,8 @@ class KFCCL(InductiveSoftClusterer):
             )
         elif distinct < K:
             yield (
-                f"KFCCL found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points in "
-                "X; use fewer clusters or a smaller entropy_weight"
+                f"KFCCL found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points "
+                "in X; use fewer clusters or a smaller entropy_weight"
             )
 
 

@@ -94,6 +94,14 @@ def test_radius_zero_is_fuzzy_c_means(m, data):
     assert ours._policy.monotone
 
 
+def test_a_palette_maps_the_rows_that_it_keeps():
+    rows = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [2.0, 2.0, 2.0]])
+    palette = fcc.Palette(rows, np.array([1.0, 0.0, 2.0, 3.0]))
+    found = palette.map_rows(lambda block: block.take(slice(None)))
+    np.testing.assert_array_equal(palette.kept, [0, 2, 3])
+    np.testing.assert_allclose(palette.frame.to_input(found), rows[[0, 2, 3]], rtol=0, atol=1e-15)
+
+
 def test_a_tiny_radius_is_nearly_none():
     ours = FCC(3, radius=1e-9, init=START, tol=1e-9, max_iter=2000).fit(IRIS)
     fcm = FCM(3, init=START, tol=1e-9, max_iter=2000).fit(IRIS)

@@ -160,6 +160,7 @@ def lazy_step(S: Any, U: Array) -> Array:
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> S = sparse.csr_array(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
     >>> lazy_step(S, np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(4)
     array([[0.6325, 0.3675],

@@ -48,16 +48,15 @@ def default_fit(name, data, scale=1.0):
 
 def movement(model, monkeypatch, *data, passes=50):
     """The largest change of a membership in plain passes that follow the fit."""
-    seen, finish = [], type(model)._finish
+    fitted, finish = [], type(model)._finish
 
     def caught(self, run, blocks, X):
-        seen.append(blocks)
+        fitted.append(blocks)
         return finish(self, run, blocks, X)
 
     monkeypatch.setattr(type(model), "_finish", caught)
     model.fit(*data)
-    (blocks,) = seen
-    later = copy(model)
+    blocks, later = fitted[0], copy(model)
     later._resolve(blocks)  # what the model forgot of the data ...
     vars(later).update(vars(model))  # ... but the parameters that it settled stay
     state, largest = model._state, 0.0

@@ -438,8 +438,9 @@ def test_verbose(capsys):
     model = SoftDBSCANGM(max_iter=100, verbose=2).fit(BLOBS)
     lines = capsys.readouterr().out.splitlines()
     noise = (model.dbscan_labels_ == -1).sum()
-    assert lines[0] == f"SoftDBSCANGM: eps {model.eps_:.4g}, 3 density clusters, {noise} noise samples"
-    assert lines[-1] == f"SoftDBSCANGM: {model.n_iter_} passes, converged"
+    assert lines[0] == f"SoftDBSCANGM eps {model.eps_:.4g}: 3 density clusters, {noise} noise samples"
+    objective = model.objective_history_[-2]
+    assert lines[-1] == f"SoftDBSCANGM start 1: objective {objective:.8g}, {model.n_iter_} passes, converged"
     assert len(lines) == model.n_iter_ + 1
 
 

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import ECM, FCM
-from soft_clustering.engine import alternating, blocks
+from soft_clustering.engine import acceleration, blocks
 from soft_clustering.evidential.credal import make_focal_sets
-from soft_clustering.fuzzy.fcm import auto_fuzzifier
+from soft_clustering.fuzzy.fuzzifier import auto_fuzzifier
 
 IRIS, CLASSES = load_iris(return_X_y=True)
 START = IRIS[[0, 60, 120]] + 0.05
@@ -132,7 +132,7 @@ def test_single_clusters_without_outliers_are_fuzzy_c_means(m):
 @each_case
 @pytest.mark.parametrize("accelerate", [False, True])
 def test_objective_does_not_increase(monkeypatch, case, accelerate):
-    monkeypatch.setattr(alternating, "_CHEAP_PASS", 0)  # accelerate small data, too
+    monkeypatch.setattr(acceleration, "_CHEAP_PASS", 0)  # accelerate small data, too
     model = ECM(len(case[0]), accelerate=accelerate, max_iter=3000, **named(case)).fit(IRIS)
     assert model.converged_
     assert np.all(np.diff(model.objective_history_) <= 1e-12 * model.objective_history_[0])

@@ -14,9 +14,10 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
 from soft_clustering import EVCLUS
 from soft_clustering.datasets import get_dataset
+from soft_clustering.engine.dissimilarities import Dissimilarities
 from soft_clustering.evidential import evclus
 from soft_clustering.evidential.credal import make_focal_sets
-from soft_clustering.evidential.evclus import medoid_labels
+from soft_clustering.evidential.evclus import sample_partners
 from soft_clustering.evidential.stress import AllPairs, SampledPairs, conflict_matrix, targets
 from soft_clustering.testing import check_soft_clusterer
 
@@ -124,14 +125,14 @@ def test_products_of_several_starts():
 @pytest.mark.parametrize("k", [149, 30])
 def test_objective_is_the_stress_of_the_masses(monkeypatch, kind, k):
     pairs = [(i, j) for i in range(150) for j in range(i)]
-    original = EVCLUS._sample
+    original = evclus.sample_partners
 
     def sample(*arguments):
         order, partners, D = original(*arguments)
         pairs[:] = [(i, order[place]) for at, i in enumerate(order) for place in partners[at // D.shape[1]]]
         return order, partners, D
 
-    monkeypatch.setattr(EVCLUS, "_sample", sample)
+    monkeypatch.setattr(evclus, "sample_partners", sample)
     model = EVCLUS(4, focal_sets=kind, n_dissimilarities=k, random_state=0, n_init=1).fit(IRIS)
     assert model.n_dissimilarities_ == k
     assert 0 < model.near_ < model.d0_
@@ -383,14 +384,6 @@ def test_float32_dissimilarities():
     assert model.masses_.dtype == model.memberships_.dtype == model.predict_masses(D[:3]).dtype == np.float32
 
 
-def test_medoids():
-    X, y = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    for seed in range(5):
-        assert adjusted_rand_score(y, medoid_labels(cdist(X, X), 3, np.random.RandomState(seed))) == 1
-    labels = medoid_labels(np.zeros((6, 6)), 3, np.random.RandomState(0))
-    np.testing.assert_array_equal(labels, 0)
-
-
 # Prediction -----------------------------------------------------------------------------------------------------------
 
 
@@ -400,7 +393,8 @@ def test_medoids():
 def test_new_masses_fit_best(kind, k):
     """Against a general solver, on the sum of squares over the training objects that are known."""
     model = EVCLUS(4, focal_sets=kind, n_dissimilarities=k, n_init=1, random_state=0).fit(IRIS)
-    known = model._known / float(model._frame.scale) + model._frame.shift
+    frame = model._known.metric.frame
+    known = model._known.others / float(frame.scale) + frame.shift
     assert len(known) == (150 if k == 149 else 50)
     delta = explicit_targets(cdist(NEW, known), model)
     A = model._known_masses @ conflict_matrix(model.focal_sets_)
@@ -433,6 +427,13 @@ def test_new_objects():
     assert np.mean(model.predict(IRIS) == model.labels_) > 0.97
 
 
+@pytest.mark.parametrize("metric", ["cityblock", "precomputed"])
+def test_a_metric_set_after_the_fit_does_not_matter(metric):
+    model = EVCLUS(3, random_state=0).fit(IRIS)
+    expected = model.predict_masses(NEW)
+    np.testing.assert_array_equal(model.set_params(metric=metric).predict_masses(NEW), expected)
+
+
 def test_chunks_of_new_objects(monkeypatch):
     model = EVCLUS(3, random_state=0).fit(IRIS)
     expected = model.predict_masses(IRIS)
@@ -451,12 +452,11 @@ def test_not_fitted():
 @pytest.mark.parametrize("n, k", [(300, 100), (300, 200), (103, 30), (60, 58), (25, 1)])
 def test_partners_are_distinct(n, k):
     """Exactly k different others of every object, each pair about equally often, the same again with the same seed."""
-    X = np.arange(n, dtype=float)[:, None]
-    model = EVCLUS(2, metric="sqeuclidean", n_init=1, max_iter=1).fit(X)
+    objects = Dissimilarities(np.arange(n, dtype=float)[:, None], "sqeuclidean")
     times = np.zeros(n)
     for seed in range(20):
-        order, partners, D = model._sample(X, k, np.random.RandomState(seed))
-        again = model._sample(X, k, np.random.RandomState(seed))
+        order, partners, D = sample_partners(objects, k, np.random.RandomState(seed))
+        again = sample_partners(objects, k, np.random.RandomState(seed))
         np.testing.assert_array_equal(partners, again[1])
         assert partners.min() >= 0 and partners.max() < n
         for place, i in enumerate(order):
@@ -468,10 +468,8 @@ def test_partners_are_distinct(n, k):
 
 
 def test_partners_are_others():
-    model = EVCLUS(3)
-    model._frame, model._unit = None, 1.0
     X = np.arange(103.0)[:, None]
-    order, partners, D = model.set_params(metric="sqeuclidean")._sample(X, 30, np.random.RandomState(0))
+    order, partners, D = sample_partners(Dissimilarities(X, "sqeuclidean"), 30, np.random.RandomState(0))
     assert sorted(order) == list(range(103))
     assert partners.shape == (6, 30)
     assert partners.max() < 103
@@ -552,7 +550,7 @@ def test_best_start_is_kept(capsys):
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = EVCLUS(8, init="random", n_init=5, max_iter=30, random_state=0, verbose=1).fit(X)
     lines = capsys.readouterr().out.splitlines()
-    assert sorted(line.partition(":")[0] for line in lines) == [f"EVCLUS start {i}/5" for i in range(1, 6)]
+    assert sorted(line.partition(":")[0] for line in lines) == [f"EVCLUS start {i}" for i in range(1, 6)]
     objectives = [float(line.split("objective ")[1].split(",")[0]) for line in lines]
     assert model.objective_ == pytest.approx(min(objectives), rel=1e-7)
     assert max(objectives) > 1.01 * min(objectives)

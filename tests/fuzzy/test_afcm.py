@@ -20,14 +20,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
 from soft_clustering import AFCM
+from soft_clustering.engine.neighbors import adaptive_weights
 from soft_clustering.fuzzy import afcm
-from soft_clustering.fuzzy.afcm import (
-    RegularisedAffinity,
-    adaptive_weights,
-    leading_eigenvectors,
-    pivot_labels,
-    weighted_means,
-)
+from soft_clustering.fuzzy.afcm import RegularisedAffinity, leading_eigenvectors, pivot_labels, weighted_means
 
 IRIS = load_iris().data
 MOONS, SIDES = make_moons(400, noise=0.05, random_state=0)

@@ -615,12 +615,12 @@ def test_not_converged_is_said():
 
 
 def test_interrupted_passes_are_kept(monkeypatch):
-    def interrupted(fcm, blocks, run):
+    def interrupted(run, **settings):
         run.n_iter = 1
         run.history.append(1.0)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cafhfcm, "alternate", interrupted)
+    monkeypatch.setattr(cafhfcm, "iterate", interrupted)
     model = CAFHFCM(3, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(IRIS)

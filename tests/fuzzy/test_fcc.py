@@ -92,7 +92,15 @@ def test_radius_zero_is_fuzzy_c_means(m, data):
     np.testing.assert_allclose(ours.memberships_, fcm.memberships_, rtol=0, atol=1e-12 if data == "iris" else 1e-8)
     assert ours.objective_ == pytest.approx(fcm.objective_, rel=1e-12)
     assert ours.m_ == fcm.m_
-    assert ours._monotone
+    assert ours._policy.monotone
+
+
+def test_a_palette_maps_the_rows_that_it_keeps():
+    rows = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [2.0, 2.0, 2.0]])
+    palette = fcc.Palette(rows, np.array([1.0, 0.0, 2.0, 3.0]))
+    found = palette.map_rows(lambda block: block.take(slice(None)))
+    np.testing.assert_array_equal(palette.kept, [0, 2, 3])
+    np.testing.assert_allclose(palette.frame.to_input(found), rows[[0, 2, 3]], rtol=0, atol=1e-15)
 
 
 def test_a_tiny_radius_is_nearly_none():

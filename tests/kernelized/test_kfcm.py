@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import FCM, KFCM, kernels
-from soft_clustering.engine import alternating
-from soft_clustering.fuzzy.fcm import auto_fuzzifier
+from soft_clustering.engine import acceleration
+from soft_clustering.fuzzy.fuzzifier import auto_fuzzifier
 
 IRIS = load_iris().data
 START = IRIS[[0, 60, 120]]
@@ -146,7 +146,7 @@ def test_history_does_not_increase(gamma_scale, accelerate):
 
 
 def test_acceleration_reaches_the_same_optimum_sooner(monkeypatch):
-    monkeypatch.setattr(alternating, "_CHEAP_PASS", 0)  # accelerate small data, too
+    monkeypatch.setattr(acceleration, "_CHEAP_PASS", 0)  # accelerate small data, too
     X, _ = make_blobs(600, 3, centers=4, cluster_std=4, random_state=0)
     plain, fast = (KFCM(4, init=X[:4], tol=1e-7, max_iter=5000, accelerate=on).fit(X) for on in (False, True))
     assert fast.objective_ == pytest.approx(plain.objective_, rel=1e-9)

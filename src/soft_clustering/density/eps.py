@@ -144,7 +144,7 @@ def gaussian_means(Z: Array, weight: Array) -> NDArray[np.intp]:
 def _parts(Z: Array, weight: Array) -> Array:
     """The centre of a cluster that looks Gaussian along the line between its halves, else those of its halves."""
     n = weight.sum()
-    mean = weight @ Z / n
+    mean: Array = weight @ Z / n
     C = Z - mean
     values, vectors = np.linalg.eigh((C.T * weight) @ C / n)
     if n < _FEWEST or not values[-1] > 0:

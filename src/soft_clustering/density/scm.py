@@ -20,25 +20,27 @@ S. L. Chiu (1994). Fuzzy model identification based on cluster estimation. Journ
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import InductiveSoftClusterer
-from ..engine.blocks import Block, Blocks, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, make_blocks
+from ..engine.fitting import Fit, say
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features, validate_weights
 from ..kernels import reference
 from ..kernels.centers import center_distances, center_memberships, center_rows
 from ..kernels.pairs import pair_bumps, pair_median
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _GROUP = 256  # reference rows at a time
 _PAIRED = 2000  # rows whose pairwise distances give the radius
@@ -147,6 +149,14 @@ class SCM(InductiveSoftClusterer):
     True
     """
 
+    centers_: NDArray[Any]
+    center_indices_: NDArray[np.intp]
+    center_potentials_: Array
+    potentials_: Array
+    radius_: float
+    sigmas_: Array
+    _state: Array
+    _frame: Frame
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -184,7 +194,7 @@ class SCM(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> SCM:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Find the centres.
 
         Parameters
@@ -198,27 +208,26 @@ class SCM(InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        self._validate_limits()
-        X = self._validate_rows(X, reset=True)
-        weight = validate_weights(sample_weight, X)
-        self._forget("_state", "memberships_", "labels_")  # a failed fit is no fit
-        blocks = make_blocks(X, weight, scaling="minmax")
-        check_enough_samples(blocks.n, self.n_clusters or 1)
-        frame, rng = blocks.frame, check_random_state(self.random_state)
-        everything = blocks if blocks.kept is None else make_blocks(X, None, frame)
-        rows = everything.blocks[0]
+        with Fit[Array](self) as fit:
+            self._validate_limits()
+            X = self._validate_rows(X, reset=True)
+            weight = validate_weights(sample_weight, X)
+            blocks = make_blocks(X, weight, scaling="minmax")
+            check_enough_samples(blocks.n, self.n_clusters or 1)
+            frame, rng = blocks.frame, check_random_state(self.random_state)
+            everything = blocks if blocks.kept is None else make_blocks(X, None, frame)
+            rows = everything.blocks[0]
 
-        self.radius_ = clip_radius(auto_radius(blocks, rng) if self.radius == "auto" else float(self.radius))
-        self.potentials_ = self._potentials(rows, weight, blocks, rng)
-        self.center_indices_, self.center_potentials_, complaint = self._peaks(rows, weight)
+            self.radius_ = clip_radius(auto_radius(blocks, rng) if self.radius == "auto" else float(self.radius))
+            self.potentials_ = self._potentials(rows, weight, blocks, rng)
+            self.center_indices_, self.center_potentials_, complaint = self._peaks(rows, weight)
 
-        self._state, self._frame = rows.take(self.center_indices_), frame
-        self.centers_ = X[self.center_indices_]
-        self.sigmas_ = self.radius_ * (2 / np.full(blocks.d, frame.scale)) / np.sqrt(8)
-        self._set_memberships(everything.map_rows(self._memberships))
-        if complaint:
-            warnings.warn(f"SCM {complaint}", ConvergenceWarning, stacklevel=2)
+            self._state, self._frame = rows.take(self.center_indices_), frame
+            self.centers_ = X[self.center_indices_]
+            self.sigmas_ = self.radius_ * (2 / np.full(blocks.d, frame.scale)) / np.sqrt(8)
+            self._set_memberships(everything.map_rows(self._memberships))
+            if complaint:
+                fit.warn(f"SCM {complaint}")
         return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
@@ -275,7 +284,7 @@ class SCM(InductiveSoftClusterer):
         return potentials
 
     def _peaks(self, rows: Block, weight: Array | None) -> tuple[NDArray[np.intp], Array, str]:
-        """Rows of the centres, their potentials when found, and what there is to complain of."""
+        """Rows of the centres, their potentials when found, and what to warn of."""
         P = self.potentials_.copy()
         nearest = np.full(rows.n, np.inf)  # squared distance to the nearest centre
         if weight is not None:
@@ -298,8 +307,7 @@ class SCM(InductiveSoftClusterer):
             peak = int(np.argmax(left >= left.max() - _TIE * highest))
             indices.append(peak)
             found.append(float(P[peak]))
-            if self.verbose:
-                print(f"SCM centre {len(indices)}: row {peak}, potential {P[peak] / highest:.4g} of the first")
+            say(self, f"centre {len(indices)}: row {peak}, potential {P[peak] / highest:.4g} of the first")
             distance = center_distances(rows, rows.take([peak]))[:, 0]
             np.minimum(nearest, distance, out=nearest)
             with np.errstate(under="ignore"):

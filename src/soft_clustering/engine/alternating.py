@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from copy import copy
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +79,6 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     ``init``, ``n_init`` and ``accelerate`` if the method has them.
     """
 
-    _policy: ClassVar[Policy] = Policy()
     accelerate: bool = False
     memberships_: NDArray[Any]
     labels_: NDArray[np.intp]
@@ -97,6 +96,11 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     _frame: Frame
 
     # The method -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _policy(self) -> Policy:
+        """How the runs go: an attribute of the class, or a property if a parameter decides."""
+        return Policy()
 
     def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
         """Validated data in the coordinates that the method works in.

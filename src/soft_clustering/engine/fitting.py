@@ -58,9 +58,9 @@ class Fit(Generic[S]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._contexts:
-            if kind is None or issubclass(kind, KeyboardInterrupt):
+            if self._store is not None and (kind is None or issubclass(kind, KeyboardInterrupt)):
                 best = self.best
-                if best is not None and self._store is not None:
+                if best is not None:
                     self._complaints += self._store(best)
                     record(self.model, best, self._units)
             if kind is None:

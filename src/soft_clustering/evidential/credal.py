@@ -91,7 +91,10 @@ def pignistic(masses: NDArray[Any], focal_sets: NDArray[np.bool_]) -> NDArray[An
     """
     shares = masses @ (focal_sets / focal_sets.sum(axis=1, keepdims=True))
     total = shares.sum(axis=1, keepdims=True)
-    return np.divide(shares, total, out=np.full_like(shares, 1 / shares.shape[1]), where=total > 0)
+    probabilities: NDArray[Any] = np.divide(
+        shares, total, out=np.full_like(shares, 1 / shares.shape[1]), where=total > 0
+    )
+    return probabilities
 
 
 def nonspecificity(masses: Any, focal_sets: Any) -> float:

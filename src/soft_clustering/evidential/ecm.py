@@ -34,23 +34,46 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
 from ..base import as_fitted
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse
+from ..engine.alternating import PARAMETERS, AlternatingClusterer
 from ..engine.blocks import Block, Blocks
+from ..engine.collapse import collapse
 from ..engine.initialisation import starting_centers
-from ..fuzzy.fcm import auto_fuzzifier, smaller
+from ..engine.loop import Policy, Run, state_shift
+from ..fuzzy.fuzzifier import auto_fuzzifier, smaller
 from ..kernels import EMPTY
 from ..kernels.reference import fcm_rule
 from .credal import FOCAL_SETS, CredalMixin, make_focal_sets, pignistic, singletons
 
 _MOST_AUTO = 5  # clusters of which focal_sets='auto' takes all subsets
-_LEAST, _MOST = (
-    np.finfo(np.float64).tiny,
-    1e300,
-)  # squared distances and noise distances between which nothing overflows
+_LEAST, _MOST = np.finfo(np.float64).tiny, 1e300  # squared distances between which nothing overflows
 _EXPANDED = 1e-10  # a squared distance that is a smaller part of its terms has lost too many digits
-_ON = (64 * np.finfo(np.float64).eps) ** 2  # and one that is a smaller part still is rounding
+_ON = (64 * np.finfo(np.float64).eps) ** 2  # and one that is an even smaller part is rounding
 _RIDGE = 1e-9  # of the diagonal of H
-_NOBODY = 1e-6  # a cluster of which no sample has a larger mass is empty
+_NOBODY = 1e-6  # a cluster is empty if no sample has a larger mass on it
+
+
+class Prototypes(NamedTuple):
+    """The state: prototypes of the clusters (K, d), and the squared distance of the empty set."""
+
+    centers: Array
+    noise: float
+
+    def drift(self, old: Prototypes, unit: float) -> float:
+        """Movement of the prototypes, in units of the root mean variance of the features."""
+        return float(np.linalg.norm(self.centers - old.centers) / unit)
+
+    def to_vector(self) -> Array:
+        """The numbers to mix: the noise distance is fixed."""
+        return self.centers.ravel()
+
+    def from_vector(self, vector: Array) -> Prototypes:
+        """Other prototypes with the same noise distance."""
+        return self._replace(centers=vector.reshape(self.centers.shape))
+
+
+def centers_of(state: Prototypes) -> Array:
+    """The prototypes of the clusters."""
+    return state.centers
 
 
 class SetStatistics(NamedTuple):
@@ -65,7 +88,7 @@ class SetStatistics(NamedTuple):
         return SetStatistics(self.gram + other.gram, self.total + other.total, self.objective + other.objective)
 
 
-class ECM(CredalMixin, AlternatingClusterer):
+class ECM(CredalMixin, AlternatingClusterer[Prototypes, SetStatistics]):
     """Evidential c-means: masses on clusters, on sets of clusters, and on the empty set.
 
     A sample between two clusters puts its mass on the set of both, a sample far from all on the empty set, where fuzzy
@@ -176,7 +199,10 @@ class ECM(CredalMixin, AlternatingClusterer):
     np.float64(0.92)
     """
 
-    _row_results: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "masses_")
+    beta_: float
+    delta_: float
+    focal_centers_: NDArray[Any]
+    _policy = Policy(residual=state_shift, place=centers_of, rows={"masses_": "_masses"})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "focal_sets": [StrOptions(FOCAL_SETS | {"auto"}), list, tuple],
         "alpha": [Interval(Real, 0, 50, closed="both")],  # K^alpha must be a float
@@ -229,25 +255,27 @@ class ECM(CredalMixin, AlternatingClusterer):
         self._sizes = self._sets.sum(axis=1)
         self._penalty = self._sizes**self.alpha
         if blocks.mean_variance == 0:
-            self._penalty[self._sizes > 1] = np.inf  # identical rows say nothing of sets: single clusters only
+            self._penalty[self._sizes > 1] = np.inf  # identical rows tell nothing about sets: single clusters only
         self.beta_ = auto_fuzzifier(blocks.n_counted, blocks.n_features) if self.beta == "auto" else float(self.beta)
-        self._noise = None if self.delta == "auto" else _squared(float(self.delta) * float(blocks.frame.scale))
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        V = starting_centers(blocks, self.init, self.n_clusters, rng)
-        if self._noise is None:
-            # The frame is centred: the mean of |x - v|^2 is the summed variance plus |v|^2.
-            spread = blocks.mean_variance * blocks.d + np.square(V).sum(axis=1).mean()
-            self._noise = _squared(np.sqrt(self.delta_scale) * np.sqrt(spread or 1.0))
-        return V
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Prototypes]:
+        noise = None if self.delta == "auto" else _squared(float(self.delta) * float(blocks.frame.scale))
+        for _ in range(self._n_starts()):
+            V = starting_centers(blocks, self.init, self.n_clusters, rng)
+            if noise is None:
+                # The frame is centred: the mean of |x - v|^2 is the summed variance plus |v|^2.
+                spread = blocks.mean_variance * blocks.d + np.square(V).sum(axis=1).mean()
+                noise = _squared(np.sqrt(self.delta_scale) * np.sqrt(spread or 1.0))
+            yield Prototypes(V, noise)
 
-    def _costs(self, block: Block, V: Array) -> Iterator[tuple[int, Array, Array, Array]]:
+    def _costs(self, block: Block, state: Prototypes) -> Iterator[tuple[int, Array, Array, Array]]:
         """(first row, rows, weights, costs (rows, f)) a piece at a time: delta^2, then c_j^alpha d_ij^2, never 0."""
+        V = state.centers
         shares = self._sets / self._sizes[:, None]
         norms = np.einsum("jk,jk->j", shares @ (V @ V.T), shares)
         for lo, Z, w in block.pieces(len(self.focal_sets_)):
             costs = np.empty((len(Z), len(self.focal_sets_)))
-            costs[:, 0], D = self._noise, costs[:, 1:]
+            costs[:, 0], D = state.noise, costs[:, 1:]
             squares = np.einsum("ij,ij->i", Z, Z)[:, None] + norms
             np.subtract(squares, 2 * (Z @ V.T) @ shares.T, out=D)
             near = _EXPANDED * squares > D
@@ -260,9 +288,9 @@ class ECM(CredalMixin, AlternatingClusterer):
                 D *= self._penalty
             yield lo, Z, w, costs
 
-    def _statistics(self, block: Block, V: Array) -> SetStatistics:
-        weight, total, objective = np.zeros(len(self._sets)), np.zeros_like(V), 0.0
-        for _, Z, w, costs in self._costs(block, V):
+    def _statistics(self, block: Block, state: Prototypes) -> SetStatistics:
+        weight, total, objective = np.zeros(len(self._sets)), np.zeros_like(state.centers), 0.0
+        for _, Z, w, costs in self._costs(block, state):
             _, W, J = fcm_rule(costs, self.beta_)
             W = W[:, 1:] * w[:, None]
             weight += W.sum(axis=0)
@@ -271,22 +299,22 @@ class ECM(CredalMixin, AlternatingClusterer):
         gram = (self._sets.T * (self._sizes ** (self.alpha - 2) * weight)) @ self._sets
         return SetStatistics(gram, total, objective)
 
-    def _update(self, V: Array, statistics: SetStatistics, blocks: Blocks) -> Array:
+    def _update(self, state: Prototypes, statistics: SetStatistics, blocks: Blocks) -> Prototypes:
         # A prototype without mass leaves H singular: the ridge holds it where it is, and moves no fixed point, as
         # H V = B still means no step.
-        H = statistics.gram
+        V, H = state.centers, statistics.gram
         ridge = np.diag(_RIDGE * H.diagonal() + EMPTY)
-        return V + np.linalg.solve(H + ridge, statistics.total - H @ V)
+        return state._replace(centers=V + np.linalg.solve(H + ridge, statistics.total - H @ V))
 
-    def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
+    def _memberships(self, block: Block, state: Prototypes) -> NDArray[Any]:
         U = np.empty((block.n, self.n_clusters), dtype=block.X.dtype)
-        for lo, Z, _, costs in self._costs(block, V):
+        for lo, Z, _, costs in self._costs(block, state):
             U[lo : lo + len(Z)] = pignistic(fcm_rule(costs[:, 1:], self.beta_)[0], self.focal_sets_[1:])
         return U
 
-    def _masses(self, block: Block, V: Array) -> NDArray[Any]:
+    def _masses(self, block: Block, state: Prototypes) -> NDArray[Any]:
         masses = np.empty((block.n, len(self.focal_sets_)), dtype=block.X.dtype)
-        for lo, Z, _, costs in self._costs(block, V):
+        for lo, Z, _, costs in self._costs(block, state):
             masses[lo : lo + len(Z)] = fcm_rule(costs, self.beta_)[0]
         return masses
 
@@ -304,22 +332,17 @@ class ECM(CredalMixin, AlternatingClusterer):
         -------
         masses : ndarray of shape (n_samples, n_sets)
         """
-        blocks = self._new_blocks(X)
-        return blocks.map_rows(self._without_rows()._masses, self._state)
+        return self._map_rows("_masses", self._new_blocks(X))
 
-    def _store_rows(self, blocks: Blocks, V: Array) -> None:
-        super()._store_rows(blocks, V)
-        self.masses_ = blocks.map_rows(self._without_rows()._masses, V)
-
-    def _store(self, V: Array, statistics: SetStatistics, blocks: Blocks) -> None:
+    def _store(self, state: Prototypes, statistics: SetStatistics, blocks: Blocks) -> None:
+        V = state.centers
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
         self.focal_centers_ = blocks.frame.to_input(self._sets @ V / self._sizes[:, None]).astype(blocks.dtype)
-        assert self._noise is not None
-        self.delta_ = float(np.sqrt(self._noise) / blocks.frame.scale)
+        self.delta_ = float(np.sqrt(state.noise) / blocks.frame.scale)
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Prototypes], blocks: Blocks) -> list[str]:
         remedy = f"beta={self.beta_:g} may be too large for {blocks.d} features, try {smaller('beta', self.beta)}"
-        complaints = collapse("ECM", run.state, self.memberships_, blocks, remedy, self.tol)
+        complaints = collapse("ECM", run.state.centers, self.memberships_, blocks, remedy, self.tol)
         empty = int(np.count_nonzero(np.asarray(self.belief_.max(axis=0)) < _NOBODY))
         if not complaints and empty:
             complaints = [

@@ -34,53 +34,43 @@ Knowledge-Based Systems 106, 179-195.
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist, squareform
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import pairwise_distances
+from scipy.spatial.distance import squareform
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import PARAMETERS, Run
+from ..engine.alternating import PARAMETERS
 from ..engine.blocks import make_blocks
+from ..engine.dissimilarities import Dissimilarities, distinct_draws, medoid_labels, validate_objects
+from ..engine.fitting import Fit, not_converged
 from ..engine.initialisation import starting_centers
+from ..engine.loop import Policy, Run, finished
 from ..engine.simplex import least_squares_on_simplex
 from ..engine.threads import single_threaded_blas
-from ..inputs.features import check_enough_samples, refuse_dask, validate_features
-from ..inputs.pairwise import check_dissimilarities
-from ..kernels import reference
+from ..inputs.features import check_enough_samples
 from ..kernels.centers import center_memberships
 from .credal import FOCAL_SETS, CredalMixin, make_focal_sets, pignistic
 from .stress import SLACK, AllPairs, SampledPairs, conflict_matrix, descend, targets
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _ALL_PAIRS = 5000  # objects up to which n_dissimilarities='auto' takes all pairs
 _SAMPLED = 200  # and others that it compares an object with above
 _MOST_PAIRS = 20_000  # objects up to which all pairs can be asked for: 3.2 GB
 _ALIKE = 1 - 1e-6  # part of d0 from which on dissimilarities are all the same
 _TOGETHER = 20  # objects that share their sampled partners
-_MEDOID_STEPS = 100
-_LABEL_MASS = 0.7  # of the set of its label, where a start comes from labels
+_LABEL_MASS = 0.7  # of the set of its label, if a start comes from labels
 _RIDGE = 1e-6  # of the mean diagonal, in the programme of a new object
 _CHUNK = 1 << 22  # numbers of a temporary array
-# Metrics of differences alone: they see the data in the coordinates of a frame, which costs no digits.
-_OF_DIFFERENCES = {
-    "euclidean": "euclidean",
-    "l2": "euclidean",
-    "minkowski": "euclidean",
-    "cityblock": "cityblock",
-    "manhattan": "cityblock",
-    "l1": "cityblock",
-    "chebyshev": "chebyshev",
-}
-_FITTED_SCALE = ("seuclidean", "mahalanobis")  # scaled by the data at hand: another metric for new data
 
 
 class EVCLUS(CredalMixin, InductiveSoftClusterer):
@@ -199,7 +189,10 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
     """
 
     train_rule: ClassVar[Literal["exact", "reinferred"]] = "reinferred"
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
+    d0_: float
+    near_: float
+    n_dissimilarities_: int
+    _policy = Policy(place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "metric": [str],
         "focal_sets": [StrOptions(FOCAL_SETS), list, tuple],
@@ -240,7 +233,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> EVCLUS:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the masses.
 
         Parameters
@@ -252,28 +245,34 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        X = self._validate_objects(X, reset=True)
-        self._forget("_known", "masses_", "memberships_", "labels_")  # a failed fit is no fit
-        check_enough_samples(len(X), self.n_clusters)
-        self.focal_sets_ = make_focal_sets(self.focal_sets, self.n_clusters)
-        rng = check_random_state(self.random_state)
-        with single_threaded_blas():
-            objects = self._fit_objects(X)
+        with Fit[Array](self) as fit:
+            X = validate_objects(self, X, self.metric, reset=True)
+            n = len(X)
+            check_enough_samples(n, self.n_clusters)
+            self.focal_sets_ = make_focal_sets(self.focal_sets, self.n_clusters)
+            rng = check_random_state(self.random_state)
+            objects = Dissimilarities(X, self.metric)
             labels = self._start_labels(X, objects, rng)
-            n_distinct = self._n_distinct(objects)
+            n_distinct = objects.n_distinct(self.n_clusters)
             pairs, chosen = self._make_pairs(objects, rng)
-            known = self._pick(objects, chosen)
-            runs: list[Run] = []
-            try:
-                self._run(pairs, labels, len(X), rng, runs)
-            except KeyboardInterrupt:
-                if any(run.history for run in runs):
-                    self._finish(runs, known, chosen, X.dtype)
-                raise
-            best = self._finish(runs, known, chosen, X.dtype)
-        for complaint in self._complaints(best, n_distinct):
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+            known = objects.landmarks(chosen)
+
+            def store(run: Run[Array]) -> Iterator[str]:
+                self.masses_ = run.state.astype(X.dtype)
+                self._known, self._known_masses = known, run.state[chosen]
+                self._set_memberships(pignistic(run.state[:, 1:], self.focal_sets_[1:]).astype(X.dtype))
+                return self._complaints(run, n_distinct)
+
+            fit.unit = "step"
+            fit.stores(store)
+            if pairs is None:
+                sizes = self.focal_sets_.sum(axis=1)
+                largest = (sizes == sizes.max()) / (sizes == sizes.max()).sum()
+                fit.runs.append(finished(np.tile(largest, (n, 1))))
+            else:
+                starts = labels + [None] * (self.n_init - len(labels))
+                fit.runs += [Run(self._start(start, n, rng)) for start in starts]
+                self._descend(pairs, fit)
         return self
 
     def predict_masses(self, X: Any) -> NDArray[Any]:
@@ -287,8 +286,8 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         -------
         masses : ndarray of shape (n_samples, n_sets)
         """
-        check_is_fitted(self, "_known")
-        X = self._validate_objects(X, reset=False)
+        check_is_fitted(self, "masses_")
+        X = validate_objects(self, X, self._known.metric.name, reset=False)
         A = self._known_masses @ conflict_matrix(self.focal_sets_)
         masses = np.empty((len(X), A.shape[1]), dtype=X.dtype)
         with single_threaded_blas():
@@ -296,7 +295,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
             H += _RIDGE * H.trace() / len(H) * np.eye(len(H))
             step = max(1, _CHUNK // max(len(A), X.shape[1], 16 * len(H)))
             for lo in range(0, len(X), step):
-                delta = self._targets(self._measure(self._as_objects(X[lo : lo + step]), self._known))
+                delta = self._targets(self._known.measure(X[lo : lo + step]))
                 masses[lo : lo + step] = least_squares_on_simplex(H, delta @ A / len(A))
         return masses
 
@@ -319,75 +318,12 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
 
-    # Objects: rows of features or of dissimilarities, in units in which nothing overflows ----------------------------
-
-    def _validate_objects(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        refuse_dask(self, X)
-        X = validate_features(self, X, reset=reset, accept_sparse=False)
-        if self.metric == "precomputed":
-            check_dissimilarities(X, square=reset)
-        elif self.metric in _FITTED_SCALE:
-            raise ValueError(
-                f"metric must not be scaled by the data at hand, or it would be another one for new data. Got "
-                f"{self.metric!r} instead: scale X and use 'euclidean'."
-            )
-        elif reset and self.metric not in _OF_DIFFERENCES:
-            with np.errstate(all="ignore"):
-                pairwise_distances(X[:1], metric=self.metric)  # refuses a name that it does not know
-        return X
-
-    def _fit_objects(self, X: NDArray[Any]) -> Array:
-        """The training objects, and their unit: an input dissimilarity is ``_unit`` times one of the objects."""
-        self._frame, self._unit = None, 1.0
-        if self.metric == "precomputed":
-            self._unit = float(X.max()) or 1.0
-            objects = self._as_objects(X)
-            objects = (objects + objects.T) / 2
-            np.fill_diagonal(objects, 0)
-            return objects
-        if self.metric in _OF_DIFFERENCES:
-            self._frame = make_blocks(X).frame
-            self._unit = 1 / float(self._frame.scale)
-        return self._as_objects(X)
-
-    def _as_objects(self, X: NDArray[Any]) -> Array:
-        if self.metric == "precomputed":
-            with np.errstate(over="ignore"):  # an infinite dissimilarity is as good as a large one
-                return np.divide(X, self._unit, dtype=np.float64)
-        return X.astype(np.float64) if self._frame is None else self._frame.from_input(X)
-
-    def _pick(self, objects: Array, indices: Any) -> Any:
-        """Some training objects, to measure to: rows of features, or indices of columns of dissimilarities."""
-        return indices if self.metric == "precomputed" else objects[indices]
-
-    def _measure(self, objects: Array, others: Any) -> Array:
-        """Dissimilarities of objects to others that were picked."""
-        if self.metric == "precomputed":
-            return objects[:, others]
-        if self._frame is not None:
-            return cdist(objects, others, _OF_DIFFERENCES[self.metric])
-        with np.errstate(all="ignore"):
-            D: Array = pairwise_distances(objects, others, metric=self.metric)
-        if not np.isfinite(D).all():
-            raise ValueError(f"metric={self.metric!r} is not defined, or not finite, between some rows of X.")
-        return np.maximum(D, 0)
-
-    def _n_distinct(self, objects: Array) -> int:
-        """Distinct objects, counted up to K: each is the farthest from those before."""
-        nearest = np.full(len(objects), np.inf)
-        for count in range(self.n_clusters):
-            farthest = int(nearest.argmax())
-            if nearest[farthest] == 0:
-                return count
-            np.minimum(nearest, self._measure(objects, self._pick(objects, [farthest]))[:, 0], out=nearest)
-        return self.n_clusters
-
     # The method -----------------------------------------------------------------------------------------------------
 
     def _make_pairs(
-        self, objects: Array, rng: np.random.RandomState
+        self, objects: Dissimilarities, rng: np.random.RandomState
     ) -> tuple[AllPairs | SampledPairs | None, NDArray[np.intp]]:
-        """The criterion, None where all objects are alike, and the objects that new ones are compared with.
+        """The criterion, None if all objects are alike, and the objects that new ones are compared with.
 
         Precomputed dissimilarities are overwritten.
         """
@@ -397,13 +333,13 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         self.n_dissimilarities_ = min(k, n - 1)
         pairs: AllPairs | SampledPairs
         if k < n - 1:
-            order, partners, D = self._sample(objects, k, rng)
-            self._settle_d0(D.reshape(-1, k)[:n].flatten())
+            order, partners, D = sample_partners(objects, k, rng)
+            self._settle_d0(D.reshape(-1, k)[:n].flatten(), objects.metric.unit)
             pairs, chosen = SampledPairs(order, partners, self._targets(D), Xi), order[:k]
         elif n <= _MOST_PAIRS:
-            D = self._measure(objects, self._pick(objects, slice(None)))
+            D = objects.between(slice(None), slice(None))
             np.fill_diagonal(D, 0)
-            self._settle_d0(squareform(D, checks=False))
+            self._settle_d0(squareform(D, checks=False), objects.metric.unit)
             pairs, chosen = AllPairs(self._targets(D), Xi), np.arange(n)
         else:
             raise ValueError(
@@ -412,27 +348,11 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
             )
         return pairs if pairs.total > SLACK * n * min(k, n) else None, chosen
 
-    def _sample(
-        self, objects: Array, k: int, rng: np.random.RandomState
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-        """See :class:`SampledPairs`; dissimilarities instead of targets."""
-        n = len(objects)
-        size = min(_TOGETHER, n - k)
-        groups = -(-n // size)
-        order = rng.permutation(n)
-        partners = distinct_draws(rng, groups, n - size, k)
-        partners[partners >= size * np.arange(groups)[:, None]] += size  # not of the group itself
-        D = np.zeros((groups, size, k))
-        for group in range(groups):
-            members = order[group * size : (group + 1) * size]
-            D[group, : len(members)] = self._measure(objects[members], self._pick(objects, order[partners[group]]))
-        return order, partners, D
-
-    def _settle_d0(self, D: Array) -> None:
-        """The two scales in units of the objects and of the input, from dissimilarities whose order is not kept."""
+    def _settle_d0(self, D: Array, unit: float) -> None:
+        """Set the two scales, measured and in input units, from dissimilarities whose order is not kept."""
         self._near = 0.0
         if not isinstance(self.d0, str):
-            self._d0 = min(max(float(self.d0) / self._unit, 1e-300), 1e300)
+            self._d0 = min(max(float(self.d0) / unit, 1e-300), 1e300)
         elif len(D) == 0:
             self._d0 = 0.0
         elif isinstance(self.quantile, str):
@@ -442,18 +362,19 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
             self._d0 = float(np.quantile(D, self.quantile, overwrite_input=True))
         if self._d0 == 0:
             self._d0 = float(D[D > 0].min()) if D.any() else 1.0
-        if self._near >= _ALIKE * self._d0:  # hardly any difference that conflict could mimic
+        if self._near >= _ALIKE * self._d0:  # there is hardly any difference that conflict could mimic
             self._near = 0.0
-        self.d0_, self.near_ = self._d0 * self._unit, self._near * self._unit
+        self.d0_, self.near_ = self._d0 * unit, self._near * unit
 
     def _targets(self, D: Array) -> Array:
         return targets(D, self._d0, self._near)
 
-    def _start_labels(self, X: NDArray[Any], objects: Array, rng: np.random.RandomState) -> list[Any]:
+    def _start_labels(self, X: NDArray[Any], objects: Dissimilarities, rng: np.random.RandomState) -> list[Any]:
         """Labels of the starts that come from labels."""
         n_starts = {"auto": 1, "kmeans": self.n_init, "random": 0}[self.init]
         if self.metric == "precomputed":
-            return [medoid_labels(objects, self.n_clusters, rng) for _ in range(n_starts)]
+            D = objects.between(slice(None), slice(None))
+            return [medoid_labels(D, self.n_clusters, rng) for _ in range(n_starts)]
         blocks = make_blocks(X)
         centers = [starting_centers(blocks, "kmeans", self.n_clusters, rng) for _ in range(n_starts)]
         return [center_memberships(blocks.blocks[0], V, "nearest").argmax(axis=1) for V in centers]
@@ -462,29 +383,16 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         """Masses to start from: mostly on the smallest set of the label, or random."""
         f = len(self.focal_sets_)
         if labels is None:
-            M = rng.uniform(size=(n, f))
-            return M / M.sum(axis=1, keepdims=True)
+            M: Array = rng.uniform(size=(n, f))
+            M /= M.sum(axis=1, keepdims=True)
+            return M
         M = np.full((n, f), (1 - _LABEL_MASS) / (f - 1))
         M[np.arange(n), self.focal_sets_.argmax(axis=0)[labels]] = _LABEL_MASS
         return M
 
-    def _run(
-        self,
-        pairs: AllPairs | SampledPairs | None,
-        labels: list[Any],
-        n: int,
-        rng: np.random.RandomState,
-        runs: list[Run],
-    ) -> None:
-        """Fill ``runs``, an unfinished one included."""
-        if pairs is None:
-            sizes = self.focal_sets_.sum(axis=1)
-            largest = (sizes == sizes.max()) / (sizes == sizes.max()).sum()
-            runs.append(Run(np.tile(largest, (n, 1)), [0.0], 1, True))
-            return
-        starts = labels + [None] * (self.n_init - len(labels))
-        runs += [Run(self._start(start, n, rng)) for start in starts]
-        active = [(number, descend(pairs, run, self.max_iter, self.tol)) for number, run in enumerate(runs)]
+    def _descend(self, pairs: AllPairs | SampledPairs, fit: Fit[Array]) -> None:
+        """Run all starts in step, so that they share products with the targets."""
+        active = [(number, descend(pairs, run, self.max_iter, self.tol)) for number, run in enumerate(fit.runs)]
         asked = [next(steps) for _, steps in active]
         while active:
             going = []
@@ -492,85 +400,34 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
                 try:
                     going.append(((number, steps), steps.send(P)))
                 except StopIteration:
-                    self._report(number, runs[number])
+                    fit.report_start(number + 1, fit.runs[number])
             active, asked = [start for start, _ in going], [M for _, M in going]
 
-    def _report(self, start: int, run: Run) -> None:
-        if self.verbose:
-            ending = "converged" if run.converged else "not converged"
-            numbers = f"objective {run.history[-1]:.8g}, {run.n_iter} steps, {ending}"
-            print(f"EVCLUS start {start + 1}/{self.n_init}: {numbers}")
-
-    def _finish(self, runs: list[Run], known: Any, chosen: NDArray[np.intp], dtype: Any) -> Run:
-        """Store the best run."""
-        best = min(runs, key=lambda run: run.history[-1] if run.history else np.inf)
-        self.objective_history_ = np.array(best.history)
-        self.objective_ = float(best.history[-1])
-        self.n_iter_ = best.n_iter
-        self.converged_ = best.converged
-        self.masses_ = best.state.astype(dtype)
-        self._known, self._known_masses = known, best.state[chosen]
-        self._set_memberships(pignistic(best.state[:, 1:], self.focal_sets_[1:]).astype(dtype))
-        return best
-
-    def _complaints(self, run: Run, n_distinct: int) -> list[str]:
-        """What to warn of after a fit. A single step that was asked for is no failure to converge."""
-        complaints, K = [], self.n_clusters
-        if not run.converged and self.max_iter > 1:
-            complaints.append(
-                f"EVCLUS did not converge in max_iter={self.max_iter} steps (last change {run.residual:.2g}, "
-                f"tol={self.tol:.2g}). Increase max_iter or tol."
-            )
-        found = len(np.unique(self.labels_))
+    def _complaints(self, run: Run[Array], n_distinct: int) -> Iterator[str]:
+        """What to warn of after a fit."""
+        yield from not_converged(self, run, passes="steps")
+        K, found = self.n_clusters, len(np.unique(self.labels_))
         if n_distinct < K:
-            complaints.append(
-                f"EVCLUS found {n_distinct} distinct objects, fewer than n_clusters={K}: use fewer clusters"
-            )
+            yield f"EVCLUS found {n_distinct} distinct objects, fewer than n_clusters={K}: use fewer clusters"
         elif found < K:
-            complaints.append(
+            yield (
                 f"EVCLUS left {K - found} of n_clusters={K} clusters without objects; try fewer clusters, a smaller "
                 "quantile or more starts"
             )
-        return complaints
 
 
-def distinct_draws(rng: np.random.RandomState, rows: int, size: int, k: int) -> NDArray[np.intp]:
-    """In each of some rows k different integers below ``size`` >= k, drawn alike and independently of other rows.
-
-    Repetitions are drawn anew; where they would be many, random keys are sorted instead, of a bounded number of rows at
-    once.
-    """
-    if 2 * k > size:
-        step = max(1, _CHUNK // size)
-        parts = [
-            np.argpartition(rng.uniform(size=(min(step, rows - lo), size)), k - 1, axis=1)[:, :k]
-            for lo in range(0, rows, step)
-        ]
-        return np.concatenate(parts)
-    draws = np.sort(rng.randint(size, size=(rows, k)), axis=1)
-    while True:
-        again = np.zeros(draws.shape, dtype=bool)
-        again[:, 1:] = draws[:, 1:] == draws[:, :-1]
-        if not again.any():
-            return draws.astype(np.intp)
-        draws[again] = rng.randint(size, size=int(again.sum()))
-        draws.sort(axis=1)
-
-
-def medoid_labels(D: Array, n_clusters: int, rng: np.random.RandomState) -> NDArray[np.intp]:
-    """Labels (n,) of k-medoids by alternation, from seeds drawn as in k-means++."""
-    n = len(D)
-    medoids = np.empty(n_clusters, dtype=np.intp)
-    nearest = np.ones(n)
-    for k in range(n_clusters):
-        medoids[k] = reference.draw(np.square(nearest), np.arange(n), rng.uniform(size=1))[0]
-        nearest = np.minimum(nearest, D[medoids[k]]) if k else D[medoids[k]]
-    for _ in range(_MEDOID_STEPS):
-        labels = D[:, medoids].argmin(axis=1)
-        own = labels[:, None] == np.arange(n_clusters)
-        cost = np.where(own, D @ own.astype(np.float64), np.inf)
-        better = np.where(own.any(axis=0), cost.argmin(axis=0), medoids)
-        if np.array_equal(better, medoids):
-            break
-        medoids = better
-    return labels
+def sample_partners(
+    objects: Dissimilarities, k: int, rng: np.random.RandomState
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """See :class:`SampledPairs`; dissimilarities instead of targets."""
+    n = len(objects)
+    size = min(_TOGETHER, n - k)
+    groups = -(-n // size)
+    order = rng.permutation(n)
+    partners = distinct_draws(rng, groups, n - size, k)
+    partners[partners >= size * np.arange(groups)[:, None]] += size  # not of the group itself
+    D = np.zeros((groups, size, k))
+    for group in range(groups):
+        members = order[group * size : (group + 1) * size]
+        D[group, : len(members)] = objects.between(members, order[partners[group]])
+    return order, partners, D

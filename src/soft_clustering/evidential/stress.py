@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._types import Array
-from ..engine.alternating import Run
+from ..engine.loop import Run
 from ..engine.simplex import project_rows
 
 SLACK = 1e-14  # by which rounding may move the objective
@@ -31,7 +31,8 @@ def conflict_matrix(focal_sets: NDArray[np.bool_]) -> Array:
            [1, 0, 0, 0]])
     """
     sets = focal_sets.astype(np.float64)
-    return (sets @ sets.T == 0).astype(np.float64)
+    disjoint: Array = (sets @ sets.T == 0).astype(np.float64)
+    return disjoint
 
 
 def targets(D: Array, d0: float, near: float = 0.0) -> Array:
@@ -121,7 +122,7 @@ class SampledPairs:
             yield own, others, (own @ self.Xi) @ others.transpose(0, 2, 1) - self.delta[lo : lo + step]
 
 
-def descend(pairs: AllPairs | SampledPairs, run: Run, max_iter: int, tol: float) -> Generator[Array, Any, None]:
+def descend(pairs: AllPairs | SampledPairs, run: Run[Array], max_iter: int, tol: float) -> Generator[Array, Any, None]:
     """Accelerated projected gradients from ``run.state`` until the objective hardly falls any more.
 
     The step 1 / L is found by backtracking. A step that would raise the objective is not taken: the momentum is

@@ -20,7 +20,7 @@ weight and do not count in k. S is the mean of that matrix and its transpose. Th
 at most k samples hardly any edge to the others, and such a group is then a cluster; with the equal share it keeps at
 most (1 + its part of the k neighbours) / 2 of its weight. With the degrees g = S 1 and tau a part of their mean,
 A = (diag(g) + tau)^-1/2 (S + (tau / n) 1 1^T) (diag(g) + tau)^-1/2: all samples are joined weakly, so that samples of
-small degree are no cluster. The start is the spectral clustering of that graph.
+small degree do not become a cluster. The start is the spectral clustering of that graph.
 
 The degrees: Y is learnt with U, so that it moves to the centres and U is nearly hard, whatever the overlap. What
 ``memberships_`` holds is 0.51 U + 0.49 diag(g)^-1 S U, a step of a lazy random walk on the graph: half of it is the
@@ -34,18 +34,15 @@ Q. Chen, W. Yu, F. Nie, X. Li (2024). Adaptive fuzzy c-means with graph embeddin
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.linalg import eigh, qr, svd
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -53,20 +50,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import PARAMETERS, Run, best_run, collapse
-from ..engine.blocks import make_blocks
+from ..engine.alternating import PARAMETERS
+from ..engine.blocks import Frame, make_blocks
+from ..engine.collapse import collapse
+from ..engine.fitting import Fit, not_converged
 from ..engine.initialisation import starting_centers
-from ..engine.threads import single_threaded_blas
+from ..engine.loop import Policy, Run, Scale, iterate
+from ..engine.neighbors import Neighbors, graph_weights
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..inputs.pairwise import validate_affinity
 from ..kernels.centers import center_memberships
 from ..kernels.reference import posteriors, squared_distances
 
+if TYPE_CHECKING:
+    from typing import Self
+
 _DENSE = 300  # samples up to which all eigenvectors are computed
 _EIGEN_TOL = 1e-5  # of the start: with 1e-4 the seed was seen to change the clusters
 _STEPS = 4  # of orthogonal iteration in a pass
-_AUTO, _LEAST_TRACE = 0.3, 1e-3  # graph_weight='auto' is the first over the trace, but for a trace of nothing
-_TIE = 1e-6  # part of the mean weight below which a neighbour is as far as the last
+_AUTO, _LEAST_TRACE = 0.3, 1e-3  # graph_weight='auto' is the first over the trace, which counts at least the second
 _OWN = 0.51  # part of a sample's own memberships: more than half, so that its label is that of the objective
 _EMPTY = 1e-12  # share of the samples below which a cluster is empty
 _LEAST = 1e-12  # n lambda is at least this, where every sample is on a centre
@@ -74,12 +76,18 @@ _WEAKEST, _STRONGEST = 1e-100, 1e100  # graph weights beyond which nothing chang
 
 
 class Solution(NamedTuple):
-    """What a pass leaves behind."""
+    """What a pass leaves behind; a start has no centres and no entropy weight yet."""
 
     embedding: Array  # Y (n, q), orthonormal columns
+    image: Array  # A Y
     memberships: Array  # U (n, K)
-    centers: Array  # V (K, q)
-    entropy_weight: float  # lambda
+    centers: Array | None = None  # V (K, q)
+    entropy_weight: float = np.inf  # lambda
+
+
+def membership_change(old: Solution, new: Solution, history: list[float], scale: Scale) -> float:
+    """The largest change of a membership, infinite in the first pass, which changes the hard ones of the start."""
+    return float(np.abs(new.memberships - old.memberships).max()) if len(history) > 1 else np.inf
 
 
 class RegularisedAffinity(LinearOperator):
@@ -99,97 +107,18 @@ class RegularisedAffinity(LinearOperator):
 
     def _matmat(self, Y: Array) -> Array:
         Y = self._root * Y
-        return self._root * (self._S @ Y + Y.sum(axis=0) * (self._tau / len(Y)))
-
-
-def adaptive_weights(D: Array) -> Array:
-    """Weights (n, k) that sum to 1 from ascending squared distances (n, k + 1) to the nearest others.
-
-    (d_k+1 - d_j) / sum_l (d_k+1 - d_l), or 1 / k where all are equally far. Of one distance alone, 1.
-
-    References
-    ----------
-    F. Nie, X. Wang, H. Huang (2014). Clustering and projected clustering with adaptive neighbors. KDD, 977-986.
-
-    Examples
-    --------
-    >>> adaptive_weights(np.array([[0.0, 1.0, 2.0], [3.0, 3.0, 3.0]]))
-    array([[0.66666667, 0.33333333],
-           [0.5       , 0.5       ]])
-    """
-    if D.shape[1] == 1:
-        return np.ones_like(D)
-    gaps = D[:, -1:] - D[:, :-1]
-    total = gaps.sum(axis=1, keepdims=True)
-    distinct = total > 1e-12 * D[:, -1:]
-    return np.where(distinct, gaps / np.where(distinct, total, 1.0), 1 / gaps.shape[1])
-
-
-def graph_weights(D: Array) -> Array:
-    """The mean of the adaptive weights and of equal ones, from ascending squared distances (n, k + 1).
-
-    Neighbours that are as far as the last have no part, where others are nearer: which of them are among the k is a
-    matter of chance.
-
-    Examples
-    --------
-    >>> graph_weights(np.array([[0.0, 1.0, 2.0, 4.0], [0.0, 1.0, 9.0, 9.0]]).round(3)).round(3)
-    array([[0.389, 0.333, 0.278],
-           [0.515, 0.485, 0.   ]])
-    """
-    weights = adaptive_weights(D)
-    nearer = weights > _TIE / weights.shape[1]
-    return (weights + nearer / nearer.sum(axis=1, keepdims=True)) / 2
-
-
-class Neighbors:
-    """The k nearest of some points (m, d), and the weights of the graph between a row and them."""
-
-    def __init__(self, points: Array, k: int) -> None:
-        self._points, self._k, self._search = points, k, NearestNeighbors().fit(points)
-        self.may_have_copies = False  # known when the graph is
-
-    def nearest(self, Z: Array | None = None) -> tuple[NDArray[np.intp], Array]:
-        """Indices of the k + 1 nearest points, and their ascending squared distances, by direct differences.
-
-        Without Z the rows are the points themselves, none of which is its own neighbour.
-        """
-        rows, others = (self._points, len(self._points) - 1) if Z is None else (Z, len(self._points))
-        indices = self._search.kneighbors(Z, min(self._k + 1, others), return_distance=False)
-        D = np.empty(indices.shape)
-        for j, column in enumerate(indices.T):
-            difference = rows - self._points[column]
-            D[:, j] = np.einsum("ij,ij->i", difference, difference)
-        order = np.argsort(D, axis=1, kind="stable")
-        return np.take_along_axis(indices, order, axis=1), np.take_along_axis(D, order, axis=1)
-
-    def rows(self, indices: NDArray[np.intp], weights: Array) -> Any:
-        """The weights (n, k) at the first k indices, as a CSR array (n, m)."""
-        n, k = weights.shape
-        index = np.int32 if n * k < 2**31 else np.int64  # scikit-learn takes no others where these do
-        columns, ends = indices[:, :k].astype(index), np.arange(0, n * k + 1, k, dtype=index)
-        return sparse.csr_array((weights.ravel(), columns.ravel(), ends), shape=(n, len(self._points)))
-
-    def graph(self) -> Any:
-        """The affinity (m, m) of the points: the mean of their weights and the transpose."""
-        if len(self._points) == 1:
-            return sparse.csr_array((1, 1))
-        indices, D = self.nearest()
-        self.may_have_copies = not D[:, 0].all()
-        S = self.rows(indices, graph_weights(D))
-        S = sparse.csr_array((S + S.T) * 0.5)
-        S.eliminate_zeros()
-        return S
+        product: Array = self._root * (self._S @ Y + Y.sum(axis=0) * (self._tau / len(Y)))
+        return product
 
 
 def leading_eigenvectors(A: RegularisedAffinity, q: int, rng: np.random.RandomState) -> Array:
     """Eigenvectors (n, q) of the largest eigenvalues."""
     n = A.shape[0]
     if n <= max(_DENSE, q + 1):
-        return eigh(A @ np.eye(n), subset_by_index=(n - q, n - 1))[1]
+        return np.asarray(eigh(A @ np.eye(n), subset_by_index=(n - q, n - 1))[1])
     start, size = rng.uniform(-1, 1, n), min(n, max(4 * q, 30))
     try:
-        return eigsh(A, q, which="LA", v0=start, ncv=size, tol=_EIGEN_TOL)[1]
+        return np.asarray(eigsh(A, q, which="LA", v0=start, ncv=size, tol=_EIGEN_TOL)[1])
     except ArpackNoConvergence as stopped:
         # What was found, completed at random: the loop goes on from there.
         found = stopped.eigenvectors
@@ -231,6 +160,7 @@ def lazy_step(S: Any, U: Array) -> Array:
 
     Examples
     --------
+    >>> from scipy import sparse
     >>> S = sparse.csr_array(np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
     >>> lazy_step(S, np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(4)
     array([[0.6325, 0.3675],
@@ -368,7 +298,15 @@ class AFCM(InductiveSoftClusterer):
     False
     """
 
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
+    embedding_memberships_: NDArray[Any]
+    centers_: NDArray[Any]
+    embedding_: NDArray[Any]
+    embedding_centers_: NDArray[Any]
+    entropy_weight_: float
+    graph_weight_: float
+    affinity_matrix_: Any
+    _frame: Frame
+    _policy = Policy(residual=membership_change, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "affinity": [StrOptions({"adaptive", "precomputed"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -406,7 +344,7 @@ class AFCM(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> AFCM:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -419,36 +357,37 @@ class AFCM(InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        refuse_dask(self, X)
-        # Drop earlier results first, so that a fit that raises leaves the model unfitted.
-        self._forget("_neighbors", "memberships_", "embedding_memberships_", "labels_", "centers_")
-        features = _inductive(self)
-        X = validate_features(self, X, reset=True, accept_sparse=False) if features else validate_affinity(self, X)
-        check_enough_samples(X.shape[0], self.n_clusters)
-        with single_threaded_blas():
+        with Fit[Solution](self) as fit:
+            refuse_dask(self, X)
+            features = _inductive(self)
+            X = validate_features(self, X, reset=True, accept_sparse=False) if features else validate_affinity(self, X)
+            check_enough_samples(X.shape[0], self.n_clusters)
             Z = neighbors = None
             if features:
                 self._frame = make_blocks(X).frame
                 Z = self._frame.from_input(X)
                 neighbors = Neighbors(Z, self.n_neighbors)
             self.affinity_matrix_ = X if neighbors is None else neighbors.graph()
-            runs: list[Run] = []
-            try:
-                trace = self._run(RegularisedAffinity(self.affinity_matrix_, self.regularization), runs)
-            except KeyboardInterrupt:
-                so_far = best_run(runs, "min")
-                if so_far is not None:
-                    self._finish(so_far, X, Z, neighbors)
-                raise
-            best = best_run(runs, "min")
-            assert best is not None
-            self._finish(best, X, Z, neighbors)
-            for complaint in self._complaints(best, trace):
-                warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+            A = RegularisedAffinity(self.affinity_matrix_, self.regularization)
+            rng = check_random_state(self.random_state)
+            q = min(self.n_components or self.n_clusters, A.shape[0])
+            Y = leading_eigenvectors(A, q, rng)
+            trace = max(q - float(np.vdot(Y, A @ Y)), 0.0)
+            weight = _AUTO / max(trace, _LEAST_TRACE) if self.graph_weight == "auto" else float(self.graph_weight)
+            self.graph_weight_ = min(max(weight, _WEAKEST), _STRONGEST)
+
+            def store(run: Run[Solution]) -> Iterator[str]:
+                self._store(run.state, X, Z, neighbors)
+                return self._complaints(run, trace)
+
+            fit.stores(store)
+            step = partial(self._step, A=A)
+            loop = partial(iterate, step=step, policy=self._policy, max_iter=self.max_iter, tol=self.tol)
+            starts = (Solution(Y, A @ Y, U) for U in self._starts(Y, rng))
+            fit.run_starts(starts, partial(loop, report=fit.report))
         return self
 
-    @available_if(_predicts)
+    @available_if(_predicts)  # type: ignore[untyped-decorator]
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Memberships of new data; not with ``affinity='precomputed'``.
 
@@ -460,11 +399,11 @@ class AFCM(InductiveSoftClusterer):
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
         """
-        check_is_fitted(self, "_neighbors")
+        check_is_fitted(self, "memberships_")
         refuse_dask(self, X)
         X = validate_features(self, X, reset=False, accept_sparse=False)
         indices, D = self._neighbors.nearest(self._frame.from_input(X))
-        U = self._neighbors.rows(indices, graph_weights(D)) @ self._neighbor_memberships
+        U: Array = self._neighbors.rows(indices, graph_weights(D)) @ self._neighbor_memberships
         with np.errstate(over="ignore"):  # a copy in the precision of X is a copy
             same = (D[:, 0] == 0) | (self._rows[indices[:, 0]].astype(X.dtype) == X).all(axis=1)
         U[same] = self._own_memberships[indices[same, 0]]
@@ -476,23 +415,6 @@ class AFCM(InductiveSoftClusterer):
         return tags
 
     # The method -----------------------------------------------------------------------------------------------------
-
-    def _run(self, A: RegularisedAffinity, runs: list[Run]) -> float:
-        """Fill ``runs`` with all starts; gives tr(Y^T L Y) of the spectral embedding Y."""
-        rng = check_random_state(self.random_state)
-        q = min(self.n_components or self.n_clusters, A.shape[0])
-        Y = leading_eigenvectors(A, q, rng)
-        trace = max(q - float(np.vdot(Y, A @ Y)), 0.0)
-        weight = _AUTO / max(trace, _LEAST_TRACE) if self.graph_weight == "auto" else float(self.graph_weight)
-        self.graph_weight_ = min(max(weight, _WEAKEST), _STRONGEST)
-        for start, U in enumerate(self._starts(Y, rng), 1):
-            run = Run(None)
-            runs.append(run)
-            self._descend(A, Y, U, run)
-            if self.verbose:
-                ending = "converged" if run.converged else "not converged"
-                print(f"AFCM start {start}: objective {run.history[-1]:.8g}, {run.n_iter} passes, {ending}")
-        return trace
 
     def _starts(self, Y: Array, rng: np.random.RandomState) -> Iterator[Array]:
         """Hard memberships to start from."""
@@ -506,34 +428,27 @@ class AFCM(InductiveSoftClusterer):
             V = starting_centers(blocks, "kmeans", K, rng)
             yield center_memberships(blocks.blocks[0], V, "nearest")
 
-    def _descend(self, A: RegularisedAffinity, Y: Array, U: Array, run: Run) -> None:
-        """Alternate from an embedding and memberships until these settle."""
+    def _step(self, state: Solution, A: RegularisedAffinity) -> tuple[Solution, float]:
+        """A pass, and J after it; the first one keeps the embedding, as its memberships are those of a start."""
+        Y, AY, U, *_ = state
         (n, q), gamma = Y.shape, self.graph_weight_
-        AY = A @ Y
-        for n_iter in range(1, self.max_iter + 1):
-            if n_iter > 1:
-                shares = U / np.maximum(U.sum(axis=0), _EMPTY * n)
-                for _ in range(_STEPS):
-                    Y = np.linalg.qr(gamma * (AY + Y) + shares @ (U.T @ Y))[0]
-                    AY = A @ Y
-            V = weighted_means(U, Y)
-            D = squared_distances(Y, V)
-            graph = gamma * max(q - float(np.vdot(Y, AY)), 0.0)
-            weight = max(2 * (float(np.vdot(U, D)) + graph) / (n * q), _LEAST / n)
-            before = U
-            U, log_sums = posteriors(-D / weight)
-            run.state, run.n_iter = Solution(Y, U, V, weight), n_iter
-            run.history.append(graph / weight - float(log_sums.sum()) + n * q / 2 * math.log(weight))
-            run.residual = float(np.abs(U - before).max()) if n_iter > 1 else np.inf
-            if self.verbose > 1:
-                print(f"AFCM pass {n_iter}: objective {run.history[-1]:.8g}, change {run.residual:.3g}")
-            if run.residual <= self.tol:
-                run.converged = True
-                return
+        if state.centers is not None:
+            shares = U / np.maximum(U.sum(axis=0), _EMPTY * n)
+            for _ in range(_STEPS):
+                Y = np.linalg.qr(gamma * (AY + Y) + shares @ (U.T @ Y))[0]
+                AY = A @ Y
+        V = weighted_means(U, Y)
+        D = squared_distances(Y, V)
+        graph = gamma * max(q - float(np.vdot(Y, AY)), 0.0)
+        weight = max(2 * (float(np.vdot(U, D)) + graph) / (n * q), _LEAST / n)
+        U, log_sums = posteriors(-D / weight)
+        objective = graph / weight - float(log_sums.sum()) + n * q / 2 * math.log(weight)
+        return Solution(Y, AY, U, V, weight), objective
 
-    def _finish(self, run: Run, X: Any, Z: Array | None, neighbors: Neighbors | None) -> None:
-        """Store a run."""
-        Y, U, V, weight = run.state
+    def _store(self, state: Solution, X: Any, Z: Array | None, neighbors: Neighbors | None) -> None:
+        """Set the fitted attributes."""
+        Y, _, U, V, weight = state
+        assert V is not None
         copies = neighbors is not None and neighbors.may_have_copies
         if Z is not None and copies:
             # Copies of a row are one point to prediction, so they are one point here.
@@ -555,34 +470,26 @@ class AFCM(InductiveSoftClusterer):
         self.embedding_, self.embedding_centers_ = Y.astype(X.dtype), V.astype(X.dtype)
         self.embedding_memberships_ = U.astype(X.dtype)
         self.entropy_weight_ = weight
-        self.objective_history_ = np.array(run.history)
-        self.objective_ = run.history[-1]
-        self.n_iter_, self.converged_ = run.n_iter, run.converged
         self._set_memberships(memberships.astype(X.dtype))
 
-    def _complaints(self, run: Run, trace: float) -> list[str]:
+    def _complaints(self, run: Run[Solution], trace: float) -> Iterator[str]:
         """What to warn of after a fit; ``trace`` is tr(Y^T L Y) of the spectral embedding."""
-        complaints = []
-        if not run.converged and self.max_iter > 1:
-            complaints.append(
-                f"AFCM did not converge in max_iter={self.max_iter} passes (last change {run.residual:.2g}, "
-                f"tol={self.tol:.2g}). Increase max_iter or tol."
-            )
+        yield from not_converged(self, run)
         if self.n_clusters > 1 and self.graph_weight_ * trace > 1:
-            complaints.append(
+            yield (
                 f"AFCM: with graph_weight={self.graph_weight_:.4g} equal memberships are a minimum of the objective, "
                 f"too; use less than {1 / trace:.4g}, or 'auto'."
             )
         if _inductive(self) and len(self._rows) < self.n_clusters:
-            return [
-                *complaints,
+            yield (
                 f"AFCM got {len(self._rows)} distinct samples, fewer than n_clusters={self.n_clusters}: there are "
-                "duplicate points in X; use fewer clusters",
-            ]
+                "duplicate points in X; use fewer clusters"
+            )
+            return
         blocks = make_blocks(self.embedding_)
         V = blocks.frame.from_input(self.embedding_centers_)
         remedy = "use fewer clusters or a smaller graph_weight"
-        return complaints + collapse("AFCM", V, self.embedding_memberships_, blocks, remedy)
+        yield from collapse("AFCM", V, self.embedding_memberships_, blocks, remedy)
 
 
 # A graph has no rule for new samples, so these methods do not exist then. From outside of the class: scikit-learn

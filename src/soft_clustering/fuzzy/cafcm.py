@@ -22,39 +22,41 @@ Transactions on Fuzzy Systems 32(3), 1181-1194.
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import PARAMETERS, Run, collapse
+from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Blocks, Frame, extent, make_blocks
+from ..engine.collapse import collapse
+from ..engine.fitting import Fit, say
 from ..engine.initialisation import settle, starting_centers
-from ..engine.threads import single_threaded_blas
+from ..engine.loop import Policy, Run
 from ..inputs.features import check_enough_samples, is_dask, validate_features
 from ..kernels import one_thread
 from ..kernels.centers import center_memberships, center_statistics
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _LEVELS = {"exponential": 19, "polynomial": 5001}
 _HARD = 1e-3 * (1 + 1e-9)  # m - 1 up to which fuzzy c-means is k-means
 _DIVERSE = 1e-3  # the least diversity without mutation
 _MANY = 100_000  # rows beyond which the swarm moves centres instead of memberships
 _LLOYD_PASSES = 300
-_ROUNDING = 1e-10  # part of an objective that is no improvement
+_ROUNDING = 1e-10  # relative change of an objective that does not count as an improvement
 _NOTHING = 1e-24  # part of the total sum of squares that is rounding
 _SOFT = 2.0  # fuzzifier of soft_memberships_
 
@@ -75,7 +77,7 @@ def cooling(schedule: str, min_m: float) -> Array:
 
 
 class MembershipSpace:
-    """Positions of the swarm are memberships (n, K), in single precision."""
+    """The swarm moves memberships (n, K), in single precision."""
 
     def __init__(self, blocks: Blocks) -> None:
         self.block = blocks.joined()
@@ -98,7 +100,7 @@ class MembershipSpace:
 
 
 class CenterSpace:
-    """Positions of the swarm are centres (K, d), in units of the range of each feature."""
+    """The swarm moves centres (K, d), in units of the range of each feature."""
 
     def __init__(self, blocks: Blocks) -> None:
         low, high = (blocks.frame.from_input(end) for end in blocks.reduce(extent))
@@ -191,7 +193,7 @@ class Swarm:
         return min((solution for solution in found if solution is not None), key=lambda solution: solution.objective)
 
     def move(self, group: Solution, n_round: int) -> None:
-        """On to other positions: mutation where all are near the best one."""
+        """Move to other positions: by mutation if all are near the best one."""
         apart = sum(float(np.sum((module.position - group.position) ** 2)) for module in self.modules)
         if math.sqrt(apart) < _DIVERSE * len(self.modules) * group.position.size:
             self.each(partial(Module.mutate, n_round=n_round))
@@ -308,7 +310,13 @@ class CAFCM(InductiveSoftClusterer):
     78.851
     """
 
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
+    soft_memberships_: NDArray[Any]
+    centers_: NDArray[Any]
+    m_: float
+    m_history_: Array
+    _state: Array
+    _frame: Frame
+    _policy = Policy(place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         name: constraint for name, constraint in PARAMETERS.items() if name != "n_init"
     } | {
@@ -352,7 +360,7 @@ class CAFCM(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> CAFCM:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -365,30 +373,27 @@ class CAFCM(InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        self._forget("_state", "memberships_", "labels_", "soft_memberships_")  # a failed fit is no fit
-        X = validate_features(self, X, reset=True, accept_sparse=False)
-        check_enough_samples(X.shape[0], self.n_clusters)
-        rng = check_random_state(self.random_state)
-        # Each has draws of its own, so that threads change nothing.
-        modules = [Module(np.random.RandomState(rng.randint(2**31))) for _ in range(self.n_modules)]
-        n_threads = min(effective_n_jobs(self.n_jobs), self.n_modules)
-        with single_threaded_blas(), ThreadPoolExecutor(n_threads) if n_threads > 1 else nullcontext() as pool:
-            blocks, run = make_blocks(X), Run(None)
+        with Fit[Array](self) as fit:
+            X = validate_features(self, X, reset=True, accept_sparse=False)
+            check_enough_samples(X.shape[0], self.n_clusters)
+            rng = check_random_state(self.random_state)
+            # Each module has its own draws, so that the number of threads changes nothing.
+            modules = [Module(np.random.RandomState(rng.randint(2**31))) for _ in range(self.n_modules)]
+            n_threads = min(effective_n_jobs(self.n_jobs), self.n_modules)
+            pool = fit.enter(ThreadPoolExecutor(n_threads)) if n_threads > 1 else None
+            blocks = make_blocks(X)
             if is_dask(X) or blocks.n > _MANY:
                 space: MembershipSpace | CenterSpace = CenterSpace(blocks)
             else:
                 blocks = blocks.in_subspace()
                 space = MembershipSpace(blocks)
-            try:
-                self._anneal(blocks, space, Swarm(modules, pool), run)
-            except KeyboardInterrupt:
-                if run.n_iter:
-                    self._finish(run, blocks)
-                raise
-            self._finish(run, blocks)
-            for complaint in self._complaints(run, blocks):
-                warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+
+            def store(run: Run[Array]) -> Iterator[str]:
+                self._store(run, blocks)
+                return self._complaints(run, blocks)
+
+            fit.stores(store, lambda J: _in_input_units(J, blocks.frame))
+            self._anneal(blocks, space, Swarm(modules, pool), fit)
         return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
@@ -420,10 +425,12 @@ class CAFCM(InductiveSoftClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _anneal(self, blocks: Blocks, space: MembershipSpace | CenterSpace, swarm: Swarm, run: Run) -> None:
-        """Keep ``run`` up to date with the best partition, while the fuzzifier falls."""
+    def _anneal(self, blocks: Blocks, space: MembershipSpace | CenterSpace, swarm: Swarm, fit: Fit[Array]) -> None:
+        """Keep a run up to date with the best partition, while the fuzzifier falls."""
         self.m_history_ = np.empty(0)
         group: Solution | None = None
+        run = Run(np.empty((0, 0)))
+        fit.runs.append(run)
 
         def polish(V: Array) -> Solution:
             V, _ = settle(blocks, V, _LLOYD_PASSES, self.tol, "nearest")
@@ -466,36 +473,30 @@ class CAFCM(InductiveSoftClusterer):
         run.converged = True
 
     def _report(self, what: str, group: Solution, blocks: Blocks, level: int) -> None:
-        if self.verbose >= level:
-            print(f"CAFCM m={self.m_:.6g}, {what}: objective {_in_input_units(group.objective, blocks.frame):.8g}")
+        say(self, f"m={self.m_:.6g}, {what}: objective {_in_input_units(group.objective, blocks.frame):.8g}", level)
 
     def _new_blocks(self, X: Any) -> Blocks:
         check_is_fitted(self, "_state")
         return make_blocks(validate_features(self, X, reset=False, accept_sparse=False), None, self._frame)
 
-    def _finish(self, run: Run, blocks: Blocks) -> None:
-        """Store a run."""
+    def _store(self, run: Run[Array], blocks: Blocks) -> None:
+        """Set the fitted attributes; the last objective is that at the stored centres."""
         V, self._frame = run.state, blocks.frame
         self.m_ = float(self.m_history_[-1])  # an interrupted fit may have gone on to the next one
-        history = [*run.history, _cost(blocks, V)]
-        self.objective_history_ = np.array([_in_input_units(J, blocks.frame) for J in history])
-        self.objective_ = float(self.objective_history_[-1])
-        self.n_iter_, self.converged_ = run.n_iter, run.converged
+        run.history.append(_cost(blocks, V))
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
         self.soft_memberships_ = blocks.map_rows(center_memberships, V, "fcm", _SOFT)
         self._set_memberships(blocks.map_rows(center_memberships, V, "fcm", self.m_))
         self._state = V
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Array], blocks: Blocks) -> Iterator[str]:
         """What to warn of after a fit."""
-        complaints = collapse("CAFCM", run.state, self.memberships_, blocks, "use fewer clusters or another init")
-        if run.converged or self.max_iter == 1:
-            return complaints
-        return [
-            f"CAFCM did not come to the end of its schedule in max_iter={self.max_iter} rounds (last m "
-            f"{self.m_:.6g}, min_m={self.min_m:g}). Increase max_iter or min_m.",
-            *complaints,
-        ]
+        if not run.converged and self.max_iter > 1:
+            yield (
+                f"CAFCM did not come to the end of its schedule in max_iter={self.max_iter} rounds (last m "
+                f"{self.m_:.6g}, min_m={self.min_m:g}). Increase max_iter or min_m."
+            )
+        yield from collapse("CAFCM", run.state, self.memberships_, blocks, "use fewer clusters or another init")
 
 
 def _cost(blocks: Blocks, V: Array) -> float:

@@ -26,38 +26,43 @@ arXiv:2004.12756.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from copy import deepcopy
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist, pdist
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import PARAMETERS, Run, alternate, center_shift, collapse
-from ..engine.blocks import Block, Blocks, make_blocks
+from ..engine.acceleration import first_mixed
+from ..engine.alternating import PARAMETERS, new_centers
+from ..engine.blocks import Block, Blocks, Frame, make_blocks
+from ..engine.collapse import collapse
+from ..engine.fitting import Fit, not_converged, say
 from ..engine.initialisation import kmeans_plusplus, settle
-from ..engine.threads import single_threaded_blas
+from ..engine.loop import Policy, Run, center_shift, iterate, squared_units
 from ..inputs.features import check_enough_samples, refuse_dask, validate_features
 from ..kernels import reference
 from ..kernels.centers import CenterStatistics, center_memberships, center_rows, center_statistics
-from .fcm import FCM, fuzzy_start, resolve_fuzzifier, smaller
+from .fuzzifier import resolve_fuzzifier, smaller
+from .solver import fuzzy_start
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _PASSES = 5  # of fuzzy c-means at the beginning of a path and after a fusion; more of them gain nothing
 _SETTLED = 1e-3  # movement of the centroids, in units of the spread, that ends these passes
 _CORESET = 5000  # rows of the path, or ten times its first clusters; of more a coreset of so many
 _MOST = 100  # of n_initial_clusters='auto', unless more are asked for
-_FEW = 20  # samples below which halves say nothing
+_FEW = 20  # samples below which halves are too small to compare
 _SMOOTH, _SOLVED, _STEPS = 1e-5, 1e-8, 500  # of the penalised problem: norms and solution in diameters, steps
 
 
@@ -96,7 +101,7 @@ def fusion_thresholds(mass: Array, V: Array) -> Array:
            [7.5, 0. ]])
     """
     total = np.maximum(mass[:, None] + mass, np.finfo(float).tiny)
-    return 2 * mass[:, None] * (mass / total) * cdist(V, V)
+    return np.asarray(2 * mass[:, None] * (mass / total) * cdist(V, V))
 
 
 def fused_centers(mass: Array, B: Array, fusion_weight: float, start: Array) -> Array:
@@ -127,31 +132,36 @@ def merged(V: Array, mass: Array, groups: NDArray[np.intp]) -> Array:
     """A centroid per group: the mean of its members by mass, their plain mean where none has any."""
     tiny = np.finfo(float).tiny
     share = (mass + tiny) * (groups == np.arange(groups.max() + 1)[:, None])
-    return share @ V / share.sum(axis=1, keepdims=True)
+    return np.asarray(share @ V / share.sum(axis=1, keepdims=True))
 
 
-def coinciding(V: Array, reach: float) -> NDArray[np.intp]:
+def fusion_groups(V: Array, reach: float) -> NDArray[np.intp]:
     """For each centroid the number of its group; those within reach of each other, or of a third, are one group."""
     groups: NDArray[np.intp] = connected_components(cdist(V, V) <= reach)[1].astype(np.intp)
     return groups
 
 
-class PenalisedFCM(FCM):
-    """Fuzzy c-means with the penalty, for the loop of the engine; lambda is in the coordinates of the frame."""
+class Penalised(NamedTuple):
+    """Fuzzy c-means with the penalty on some rows; lambda is in the coordinates of the frame."""
 
-    def __init__(self, n_clusters: int, *, m: float, fusion_weight: float, n_samples: int, **parameters: Any) -> None:
-        super().__init__(n_clusters, m=m, **parameters)
-        self.m_, self.fusion_weight, self.n_samples = m, fusion_weight, n_samples
+    blocks: Blocks
+    m: float
+    fusion_weight: float
 
-    def _statistics(self, block: Block, V: Array) -> CenterStatistics:
-        statistics = super()._statistics(block, V)
-        # Statistics add up over blocks: each has its share of the penalty.
-        penalty = self.fusion_weight * pdist(V).sum() * block.n / self.n_samples
-        return statistics._replace(objective=statistics.objective + float(penalty))
+    def evaluate(self, V: Array) -> tuple[CenterStatistics, float]:
+        """What the rows contribute at some centroids, and J there."""
+        statistics = self.blocks.reduce(center_statistics, V, "fcm", self.m)
+        return statistics, statistics.objective + self.penalty(V)
 
-    def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
-        B = super()._update(V, statistics, blocks)
-        return fused_centers(statistics.weight, B, self.fusion_weight, V) if self.fusion_weight else B
+    def penalty(self, V: Array) -> float:
+        """The penalty of some centroids."""
+        return self.fusion_weight * float(pdist(V).sum())
+
+    def step(self, V: Array) -> tuple[Array, float]:
+        """The next centroids, and J at the given ones."""
+        statistics, objective = self.evaluate(V)
+        B = new_centers(V, statistics)
+        return fused_centers(statistics.weight, B, self.fusion_weight, V) if self.fusion_weight else B, objective
 
 
 def fusion_path(blocks: Blocks, V: Array, m: float, last: int, careful: int, tree: Tree) -> Iterator[Array]:
@@ -207,7 +217,7 @@ def prediction_strength(block: Block, V: Array, others: Array) -> float:
     weight, K = np.ones(block.n) if block.weight is None else block.weight, len(V)
     rows = np.bincount(own, minlength=K)
     table = np.bincount(own * K + foreign, weight, K * K).reshape(K, K)
-    single = np.bincount(own, weight**2, K)  # a row with itself is no pair
+    single = np.bincount(own, weight**2, K)  # a row and itself do not count as a pair
     if (rows == 0).any() or not (rows > 1).any():
         return 0.0
     kept, pairs = (table**2).sum(axis=1) - single, table.sum(axis=1) ** 2 - single
@@ -349,7 +359,15 @@ class CAFHFCM(InductiveSoftClusterer):
     (300, 2)
     """
 
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
+    centers_: NDArray[Any]
+    m_: float
+    fusion_weight_: float
+    fusion_path_: Array
+    hierarchy_: Array
+    selection_scores_: dict[int, float]
+    _state: Array
+    _frame: Frame
+    _policy = Policy()
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
@@ -395,7 +413,7 @@ class CAFHFCM(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> CAFHFCM:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fuse, and settle what is left.
 
         Parameters
@@ -407,12 +425,10 @@ class CAFHFCM(InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        X = self._validated(X, reset=True)
-        self._forget("_state", "memberships_", "labels_")  # a failed fit is no fit
-        self._check_numbers(X.shape[0])
-        rng = check_random_state(self.random_state)
-        with single_threaded_blas():
+        with Fit[Array](self) as fit:
+            X = self._validated(X, reset=True)
+            self._check_numbers(X.shape[0])
+            rng = check_random_state(self.random_state)
             blocks = make_blocks(X)
             c = self._n_initial(blocks.n)
             self.m_ = resolve_fuzzifier(self.m, blocks.n, blocks.d, c)
@@ -424,25 +440,34 @@ class CAFHFCM(InductiveSoftClusterer):
                 found = [Candidate(0.0, self._fused(rows, V, tree, rng), tree)]
             else:
                 found = self._candidates(rows, V, tree)
+            problem = self._problem(blocks)
+
+            def store(run: Run[Array]) -> Iterator[str]:
+                self._store(run, problem, tree)
+                return self._complaints(run, blocks)
+
+            fit.stores(store, lambda J: squared_units(J, blocks))
             while True:
                 best = min(found, key=lambda candidate: candidate.objective)
                 V, tree = best.centers, best.tree
-                model, run = self._model(blocks, len(V)), Run(V)
-                try:
-                    alternate(model, blocks, run)
-                except KeyboardInterrupt:
-                    if run.n_iter:
-                        self._finish(run, model, tree, blocks)
-                    raise
+                run = Run(V)
+                fit.runs = [run]
+                iterate(
+                    run,
+                    step=problem.step,
+                    policy=self._policy,
+                    max_iter=self.max_iter,
+                    tol=self.tol,
+                    scale=blocks,
+                    accelerate=True,
+                    first_mixed=first_mixed(blocks.n * blocks.d * len(V)),
+                    report=fit.report,
+                )
                 distinct = self._distinct(run.state, tree, blocks)
                 if len(distinct) == len(V):
                     break
-                # Of fewer clusters J is larger: another candidate may be better now.
+                # J is larger with fewer clusters: another candidate may be better now.
                 found = [other for other in found if other is not best] + [self._shrunken(rows, distinct, tree)]
-            self._finish(run, model, tree, blocks)
-            self._say(f"objective {self.objective_:.8g} after {run.n_iter} passes with {len(V)} clusters")
-            for complaint in self._complaints(run, blocks):
-                warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
         return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
@@ -517,14 +542,14 @@ class CAFHFCM(InductiveSoftClusterer):
         """Centroids of the path: at the number of clusters given, or at the one found."""
         stages = self._stages(blocks, V, tree)
         highest = tree.path[-1][0] / float(blocks.frame.scale)
-        self._say(f"path from {len(V)} to {min(stages)} clusters, fusion weights up to {highest:.4g}")
-        self.selection_scores_: dict[int, float] = {}
+        say(self, f"path from {len(V)} to {min(stages)} clusters, fusion weights up to {highest:.4g}")
+        self.selection_scores_ = {}
         if self.n_clusters is not None:
             return stages[self.n_clusters]
         if blocks.mean_variance == 0 or max(stages) == 1:
             return stages[1]
         self.selection_scores_ = self._scores(blocks, stages, np.array(tree.path), rng)
-        self._say("scores " + ", ".join(f"{K}: {score:.3g}" for K, score in self.selection_scores_.items()))
+        say(self, "scores " + ", ".join(f"{K}: {score:.3g}" for K, score in self.selection_scores_.items()))
         return stages[self._select(blocks.n)]
 
     def _strong(self, n: int) -> bool:
@@ -560,11 +585,9 @@ class CAFHFCM(InductiveSoftClusterer):
             for K in one
         }
 
-    def _model(self, blocks: Blocks, K: int) -> PenalisedFCM:
-        """The problem at the lambda given, without penalty where none is."""
-        weight = float(self.fusion_weight or 0.0) * float(blocks.frame.scale)
-        settings = {"max_iter": self.max_iter, "tol": self.tol, "verbose": self.verbose}
-        return PenalisedFCM(K, m=self.m_, fusion_weight=weight, n_samples=blocks.n, **settings)
+    def _problem(self, blocks: Blocks) -> Penalised:
+        """The problem at the given lambda, without penalty if there is none."""
+        return Penalised(blocks, self.m_, float(self.fusion_weight or 0.0) * float(blocks.frame.scale))
 
     def _distinct(self, V: Array, tree: Tree, blocks: Blocks) -> Array:
         """The centroids, those that coincide as one, unless their number is given."""
@@ -574,7 +597,7 @@ class CAFHFCM(InductiveSoftClusterer):
             reach = _SETTLED * math.sqrt(blocks.mean_variance)
         else:
             reach = self.fuse_tol * math.sqrt(blocks.mean_variance * blocks.d)
-        groups = coinciding(V, reach)
+        groups = fusion_groups(V, reach)
         if self.fusion_weight is not None:  # else the path is recorded to its end
             for second in range(len(V) - 1, 0, -1):
                 first = int(np.argmax(groups == groups[second]))
@@ -587,29 +610,27 @@ class CAFHFCM(InductiveSoftClusterer):
         self.selection_scores_ = {}
         stages = fusion_path(blocks, V, self.m_, 1, len(V), tree)
         found = [self._shrunken(blocks, stage, deepcopy(tree)) for stage in stages]
-        self._say("clusters left of each stage of the path: " + ", ".join(str(len(one.centers)) for one in found))
+        say(self, "clusters left of each stage of the path: " + ", ".join(str(len(one.centers)) for one in found))
         return found
 
     def _shrunken(self, blocks: Blocks, V: Array, tree: Tree) -> Candidate:
         """The centroids after a few passes under the penalty."""
+        problem = self._problem(blocks)
         for _ in range(_PASSES):
-            model, before = self._model(blocks, len(V)), V
-            V = self._distinct(model._update(V, blocks.reduce(model._statistics, V), blocks), tree, blocks)
+            before, V = V, self._distinct(problem.step(V)[0], tree, blocks)
             if len(V) == len(before) and center_shift(before, V, [], blocks) <= _SETTLED:
                 break
-        return Candidate(float(blocks.reduce(self._model(blocks, len(V))._statistics, V).objective), V, tree)
+        return Candidate(problem.evaluate(V)[1], V, tree)
 
-    def _finish(self, run: Run, model: PenalisedFCM, tree: Tree, blocks: Blocks) -> None:
-        """Store a run: one last look at the data makes memberships, objective and centres agree."""
-        statistics, scale = blocks.reduce(model._statistics, run.state), float(blocks.frame.scale)
+    def _store(self, run: Run[Array], problem: Penalised, tree: Tree) -> None:
+        """Set the fitted attributes; one last look at the data makes memberships, objective and centres agree."""
+        blocks, (statistics, objective) = problem.blocks, problem.evaluate(run.state)
+        scale = float(blocks.frame.scale)
         # The path leaves them in an order that means nothing.
         run.state = run.state[np.argsort(-statistics.weight, kind="stable")]
+        run.history.append(objective)
         self._state, self._frame = run.state, blocks.frame
-        self._penalty = model.fusion_weight * float(pdist(run.state).sum())
-        history = [*run.history, statistics.objective]
-        self.objective_history_ = np.array([float(J / scale / scale) for J in history])
-        self.objective_ = float(self.objective_history_[-1])
-        self.n_iter_, self.converged_ = run.n_iter, run.converged
+        self._penalty = problem.penalty(run.state)
         self.centers_ = blocks.frame.to_input(run.state).astype(blocks.dtype)
         self._set_memberships(center_memberships(blocks.joined(), run.state, "fcm", self.m_))
         # What the fusions leave behind, lambda in input units.
@@ -620,22 +641,13 @@ class CAFHFCM(InductiveSoftClusterer):
             self.fusion_weight_ = float(next(w for w, left in self.fusion_path_ if left == len(run.state)))
         else:
             self.fusion_weight_ = self.hierarchy_[:, 2] = self.fusion_path_[1:, 0] = float(self.fusion_weight)
+        text = f"objective {squared_units(objective, blocks):.8g} after {run.n_iter} passes"
+        say(self, f"{text} with {len(run.state)} clusters")
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
-        """What to warn of after a fit. A single pass that was asked for is no failure to converge."""
-        complaints = []
-        if not run.converged and self.max_iter > 1:
-            complaints.append(
-                f"CAFHFCM did not converge in max_iter={self.max_iter} passes after the last fusion (last change "
-                f"{run.residual:.2g}, tol={self.tol:.2g}). Increase max_iter or tol."
-            )
+    def _complaints(self, run: Run[Array], blocks: Blocks) -> Iterator[str]:
+        """What to warn of after a fit."""
+        yield from not_converged(self, run, passes="passes after the last fusion")
         if self.fusion_weight and len(run.state) == 1 and len(self.hierarchy_):
-            complaints.append(
-                f"CAFHFCM fused all clusters into one; decrease fusion_weight={self.fusion_weight:g}, or use None."
-            )
+            yield f"CAFHFCM fused all clusters into one; decrease fusion_weight={self.fusion_weight:g}, or use None."
         remedy = f"use fewer clusters or {smaller('m', self.m)}"
-        return complaints + collapse("CAFHFCM", run.state, self.memberships_, blocks, remedy, self.tol)
-
-    def _say(self, text: str) -> None:
-        if self.verbose:
-            print(f"CAFHFCM: {text}")
+        yield from collapse("CAFHFCM", run.state, self.memberships_, blocks, remedy, self.tol)

@@ -292,7 +292,7 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
     # The method -----------------------------------------------------------------------------------------------------
 
     @property
-    def _policy(self) -> Policy:  # type: ignore[override]
+    def _policy(self) -> Policy:
         # With learnt weights the centres alone do not determine where a run converges.
         return Policy(
             monotone=self.solver != "nsga2",

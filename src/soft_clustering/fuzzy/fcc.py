@@ -18,9 +18,9 @@ Conf. Information and Management Sciences, Xi'an. arXiv:2407.06782.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,33 +30,46 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
 from ..base import ImageResults
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
+from ..engine.collapse import collapse
+from ..engine.loop import Policy, Run, array_key
 from ..inputs.colors import is_color_image, lab_to_rgb, pixels, rgb_to_lab, validate_rgb
-from ..inputs.features import is_dask, validate_weights
+from ..inputs.features import is_dask, validate_features, validate_weights
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
-from .fcm import fuzzy_start, resolve_fuzzifier, smaller
+from .fuzzifier import resolve_fuzzifier, smaller
+from .solver import fuzzy_start
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _NOTICEABLE = 2.3  # Delta E, the usual just noticeable difference in CIELAB
-_SHARE = 0.05  # of the root summed variance of the features: the radius where they are no colours
-_FARTHEST = 1e150  # a larger radius holds everything
-
-
-class Colors(NamedTuple):
-    """The rows to fit, in the coordinates of the centres."""
-
-    rows: Any
-    shape: tuple[int, ...] | None  # (height, width) where they are the pixels of an image
+_SHARE = 0.05  # of the root summed variance of the features: the radius if they are not colours
+_FARTHEST = 1e150  # a ball of a larger radius contains everything
+_BALLS = Policy(monotone=False, cycle_key=array_key)
+_POINTS = Policy(cycle_key=array_key)
 
 
 class Palette(Blocks):
     """The distinct ones of some rows, with their counts as weights."""
 
-    def __init__(self, rows: Blocks, n: int, place: NDArray[np.intp]) -> None:
-        super().__init__(rows.blocks, rows.mean_variance, rows.kept)
-        self.n = n  # rows, copies included
-        self.place = place  # (n,), of each row among the distinct ones
+    def __init__(
+        self,
+        rows: NDArray[Any],
+        weight: Array | None = None,
+        frame: Frame | None = None,
+        image_shape: tuple[int, ...] | None = None,
+    ) -> None:
+        kept = None
+        if weight is not None and not weight.all():
+            kept = np.flatnonzero(weight)
+            rows, weight = rows[kept], weight[kept]
+        unlike, self.place = distinct(rows)  # the place of each row among the distinct ones
+        blocks = make_blocks(unlike, np.bincount(self.place, weight).astype(np.float64), frame)
+        super().__init__(blocks.blocks, blocks.mean_variance, kept)
+        self.n = len(rows)  # copies included
+        self.image_shape = image_shape  # height and width, if the rows are the pixels of an image
 
     def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: Any) -> NDArray[Any]:
         """What ``function(block, *arguments)`` says of all rows, copies included."""
@@ -80,14 +93,6 @@ def distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return ordered[new], place
 
 
-def palette(rows: NDArray[Any], weight: Array | None, frame: Frame | None = None) -> Palette:
-    """Rows in memory as their distinct ones, in their own frame unless one is given."""
-    unlike, place = distinct(rows)
-    counts = np.bincount(place, weight, minlength=len(unlike)).astype(np.float64)
-    n = len(rows) if weight is None else int(np.count_nonzero(weight))
-    return Palette(make_blocks(unlike, counts, frame), n, place)
-
-
 def ball_rule(d: Array, radius: float, m: float) -> tuple[Array, Array, Array]:
     """Memberships u and u^m (K, rows), and the objective of each row, from the distances d (K, rows).
 
@@ -101,7 +106,7 @@ def ball_rule(d: Array, radius: float, m: float) -> tuple[Array, Array, Array]:
     low = delta.min(axis=0)
     within = np.flatnonzero(low == 0)
     if len(within):
-        # Among the balls that hold a row its distances to their centres count, and no other ball does.
+        # For a row inside some balls, the distances to their centres count, and no other ball does.
         near = d[:, within]
         near[delta[:, within] > 0] = np.inf
         nearest = near.min(axis=0)
@@ -123,7 +128,7 @@ def ball_rule(d: Array, radius: float, m: float) -> tuple[Array, Array, Array]:
     return U, q, low * low * shrink
 
 
-class FCC(ImageResults, AlternatingClusterer):
+class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
     """Fuzzy colour clustering: clusters of colours, or of any features, whose prototypes are balls.
 
     Colours that are too near to be told apart should not differ in membership: what is inside the ball of a prototype
@@ -193,8 +198,8 @@ class FCC(ImageResults, AlternatingClusterer):
     Notes
     -----
     The colour ball, the two distances and the fuzzy centroids are those of [1]_ by its abstract; the formulae are our
-    reconstruction, and so are the two values of ``radius='auto'``. On features that are no colours the results are
-    those of fuzzy c-means, more or less: the balls are made for colours.
+    reconstruction, and so are the two values of ``radius='auto'``. On features that are not colours the results are
+    about those of fuzzy c-means: the balls are made for colours.
 
     For r > 0 the objective may rise from pass to pass: it chooses between the starts, but is not what a pass minimises.
     That the centres come to rest is not proven, though they did wherever we looked (80 random sets).
@@ -223,7 +228,9 @@ class FCC(ImageResults, AlternatingClusterer):
     [[31, 31, 201], [200, 30, 30]]
     """
 
-    _may_cycle: ClassVar[bool] = True
+    m_: float
+    radius_: float
+    centers_rgb_: NDArray[Any]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
@@ -258,7 +265,7 @@ class FCC(ImageResults, AlternatingClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> FCC:
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -274,12 +281,7 @@ class FCC(ImageResults, AlternatingClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        rows = self._validated(X, reset=True)
-        weight = validate_weights(sample_weight, rows)
-        self._forget("centers_rgb_", "image_shape_")
-        self._fit(Colors(rows, np.shape(X)[:2] if is_color_image(X) else None), weight)
-        return self
+        return self._fit(X, sample_weight)
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Memberships of new data.
@@ -315,14 +317,27 @@ class FCC(ImageResults, AlternatingClusterer):
         tags.input_tags.three_d_array = True
         return tags
 
-    # The data -------------------------------------------------------------------------------------------------------
+    # The method -----------------------------------------------------------------------------------------------------
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        """Rows in the coordinates of the centres: features, or colours in CIELAB."""
+    @property
+    def _policy(self) -> Policy:
+        return _POINTS if self.radius == 0 else _BALLS
+
+    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+        rows = self._rows(X, reset=frame is None)
+        weight = validate_weights(sample_weight, rows)
+        is_image = is_color_image(X)
+        # Colours come in copies; for other features it is not worth looking for them.
+        if self.color_space is None and not is_image:
+            return make_blocks(rows, weight, frame)
+        return Palette(rows, weight, frame, np.shape(X)[:2] if is_image else None)
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Validated rows in the coordinates of the centres: features, or colours in CIELAB."""
         if is_dask(X) and self.color_space is not None:
             raise TypeError("FCC takes colours only in memory, not as a Dask array: pass X.compute().")
         X = pixels(X)
-        rows = super()._validated(X, reset=reset)
+        rows = validate_features(self, X, reset=reset, accept_sparse=False)
         if self.color_space is None:
             return rows
         if rows.shape[1] != 3:
@@ -333,24 +348,6 @@ class FCC(ImageResults, AlternatingClusterer):
             return rows
         whole = np.asarray(X).dtype.kind in "iu"
         return rgb_to_lab(validate_rgb(rows, whole)).astype(rows.dtype)
-
-    def _make_blocks(self, X: Colors, weight: Array | None) -> Blocks:
-        return self._in_blocks(X, weight, None)
-
-    def _all_rows(self, X: Colors, frame: Frame) -> Blocks:
-        return self._in_blocks(X, None, frame)
-
-    def _in_blocks(self, X: Colors, weight: Array | None, frame: Frame | None) -> Blocks:
-        # Colours come in copies; of other features it is not worth to look for them.
-        if self.color_space is None and X.shape is None:
-            return make_blocks(X.rows, weight, frame)
-        return palette(X.rows, weight, frame)
-
-    # The method -----------------------------------------------------------------------------------------------------
-
-    @property
-    def _monotone(self) -> bool:
-        return self._radius == 0
 
     def _resolve(self, blocks: Blocks) -> None:
         self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, blocks.n_features, self.n_clusters)
@@ -363,8 +360,9 @@ class FCC(ImageResults, AlternatingClusterer):
             self.radius_ = _NOTICEABLE
         self._radius = min(self.radius_ * unit, _FARTHEST)
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        return fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "fcm", 2.0)
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Array]:
+        for _ in range(self._n_starts()):
+            yield fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "fcm", 2.0)
 
     def _statistics(self, block: Block, V: Array) -> CenterStatistics:
         if self._radius == 0:
@@ -393,19 +391,14 @@ class FCC(ImageResults, AlternatingClusterer):
             U[lo : lo + len(Z)] = ball_rule(cdist(V, Z), self._radius, self.m_)[0].T
         return U
 
-    # What is kept ---------------------------------------------------------------------------------------------------
-
-    def _finish(self, run: Run, blocks: Blocks, X: Colors) -> None:
-        super()._finish(run, blocks, X)
-        if X.shape is not None:
-            self.image_shape_ = X.shape
-
     def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
         if self.color_space == "rgb":
             self.centers_rgb_ = lab_to_rgb(self.centers_).astype(blocks.dtype)
+        if isinstance(blocks, Palette) and blocks.image_shape is not None:
+            self.image_shape_ = blocks.image_shape
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Array], blocks: Blocks) -> list[str]:
         remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try {smaller('m', self.m)}"
         collapsed = collapse("FCC", run.state, self.memberships_, blocks, remedy, self.tol)
         return super()._complaints(run, blocks) + collapsed

@@ -195,7 +195,7 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         self.verbose = verbose
 
     @property
-    def _policy(self) -> Policy:  # type: ignore[override]
+    def _policy(self) -> Policy:
         return _PUBLISHED if self.reg_covar == 0 and self.shrinkage == 0 else _REGULARISED
 
     def _resolve(self, blocks: Blocks) -> None:

@@ -388,7 +388,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
     # The method -----------------------------------------------------------------------------------------------------
 
     @property
-    def _policy(self) -> Policy:  # type: ignore[override]
+    def _policy(self) -> Policy:
         return _PENALTY if self.spatial == "penalty" else _DESCENT
 
     @property

@@ -18,7 +18,7 @@ def resolve_gamma(blocks: Blocks, gamma: Any, gamma_scale: float = 1.0) -> float
     """The value of ``gamma`` in input units: a number as it is, else ``gamma_scale`` times a rule.
 
     ``'scale'`` is one over the summed variances of the features, ``'median'`` one over the median squared distance of
-    two of (at most 1000) rows; 1 where that is no number. ``'auto'`` is ``'scale'`` times a factor from the effective
+    two of (at most 1000) rows; 1 if that distance is 0. ``'auto'`` is ``'scale'`` times a factor from the effective
     number of features (of at most 1000 rows), see :func:`dimension_factor`.
     """
     if not isinstance(gamma, str):
@@ -27,7 +27,7 @@ def resolve_gamma(blocks: Blocks, gamma: Any, gamma_scale: float = 1.0) -> float
 
 
 def frame_gamma(blocks: Blocks, gamma: Any, gamma_scale: float = 1.0) -> float:
-    """The same in the coordinates of the frame, also where in input units it is no float.
+    """The same in the coordinates of the frame, which is finite even if the value in input units overflows.
 
     At most 1e100 over the mean variance, so that no product with a squared distance overflows, and at least 1e-100 over
     it: both are the limit already.
@@ -54,7 +54,7 @@ def dimension_factor(d: float) -> float:
 
 def _spread(blocks: Blocks, rule: str) -> float:
     """A squared distance that is typical of the rows, in the coordinates of the frame."""
-    total = blocks.mean_variance * blocks.d
+    total = float(blocks.mean_variance * blocks.d)
     if rule == "scale":
         return total
     block = blocks.local(np.random.RandomState(0)).joined()

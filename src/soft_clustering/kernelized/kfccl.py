@@ -23,25 +23,26 @@ K. Mizutani, S. Miyamoto (2005). Kernel-based fuzzy competitive learning cluster
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import norm as sparse_norm
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import InductiveSoftClusterer, as_fitted
-from ..engine.alternating import PARAMETERS, Run, rows_alike
+from ..engine.alternating import PARAMETERS
 from ..engine.blocks import make_blocks
+from ..engine.collapse import rows_alike
+from ..engine.fitting import Fit, not_converged
+from ..engine.loop import Policy, Run
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
 from ..inputs.pairwise import validate_kernel_rows
@@ -50,12 +51,15 @@ from . import kernel_matrix
 from .gamma import frame_gamma, resolve_gamma
 from .kernel_matrix import FunctionRows, RBFRows, pieces
 
+if TYPE_CHECKING:
+    from typing import Self
+
 _VANISHED = 1e-12  # squared length of a prototype that opposite samples have cancelled
 _SMALL = 1e-100  # a common factor below this is multiplied out
 _ABOVE_ONE = 1e-3  # by which a cosine may exceed 1 through rounding
 _SAME = 1e-9  # squared distance of two prototypes that are one
 _ROWS, _PART = 300, 1 / 8  # entropy_weight='auto': rows that it looks at, and its part of the critical weight
-_LEAST_WEIGHT = 1e-6  # which it is at least, where there are fewer distinct rows than clusters
+_LEAST_WEIGHT = 1e-6  # its least value, which applies if there are fewer distinct rows than clusters
 _CONSTANT = 1e-6  # part of the largest by which the lengths of precomputed feature vectors may differ and be one
 
 
@@ -166,7 +170,11 @@ class KFCCL(InductiveSoftClusterer):
     True
     """
 
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
+    dual_coef_: Array
+    X_fit_: Any
+    gamma_: float
+    entropy_weight_: float
+    _policy = Policy(monotone=False, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "kernel": [StrOptions({"rbf", "linear", "precomputed"}), callable],
         "gamma": [StrOptions({"auto", "scale", "median"}), Interval(Real, 0, None, closed="neither")],
@@ -213,7 +221,7 @@ class KFCCL(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> KFCCL:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the prototypes.
 
         Parameters
@@ -227,29 +235,33 @@ class KFCCL(InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        X = self._validate_rows(X, reset=True)
-        # A failed fit is no fit, and what another kernel left is none of this one's.
-        self._forget("dual_coef_", "memberships_", "labels_", "X_fit_", "gamma_")
-        n = X.shape[0]
-        check_enough_samples(n, self.n_clusters)
-        rng = check_random_state(self.random_state)
-        with single_threaded_blas():
+        with Fit[Array](self) as fit:
+            X = self._validate_rows(X, reset=True)
+            n = X.shape[0]
+            check_enough_samples(n, self.n_clusters)
+            rng = check_random_state(self.random_state)
             space = self._feature_space(X)
             self.entropy_weight_ = (
                 automatic_entropy_weight(space, n, self.n_clusters)
                 if isinstance(self.entropy_weight, str)
                 else float(self.entropy_weight)
             )
+
+            def store(run: Run[Array]) -> Iterator[str]:
+                self.dual_coef_ = np.ascontiguousarray(run.state.T)
+                # Computed anew, as prediction does it: the rounding of the steps has not added up there.
+                V = space.vectors(self.dual_coef_)
+                if self.kernel == "linear":
+                    self._directions = V
+                P = space.products(V, slice(None)).T
+                memberships, objective = softmax(P, self.entropy_weight_)
+                run.history[-1] = float(objective.sum())
+                self._set_memberships(memberships.astype(X.dtype))
+                return self._complaints(run, P)
+
+            fit.stores(store)
             seeds = [kernel_seeds(space, n, self.n_clusters, rng) for _ in range(self.n_init)]
-            runs = [Run(None) for _ in range(self.n_init)]
-            try:
-                self._learn(Prototypes(space, np.concatenate(seeds), n), runs, n, rng)
-            except KeyboardInterrupt:
-                if any(run.history for run in runs):
-                    self._finish(runs, space, X.dtype)
-                raise
-            self._finish(runs, space, X.dtype)
+            self._learn(Prototypes(space, np.concatenate(seeds), n), fit, n, rng)
         return self
 
     @as_fitted
@@ -283,10 +295,6 @@ class KFCCL(InductiveSoftClusterer):
         """
         return -float(softmax(self._similarities(self._validate_new_rows(X)), self.entropy_weight_)[1].sum())
 
-    @property
-    def _monotone(self) -> bool:
-        return False
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
@@ -302,7 +310,7 @@ class KFCCL(InductiveSoftClusterer):
 
     # The feature space ----------------------------------------------------------------------------------------------
 
-    def _feature_space(self, X: Any) -> Any:
+    def _feature_space(self, X: Any) -> Space:
         """The feature vectors of the training rows, and what prediction needs for those of new ones."""
         if self.kernel == "precomputed":
             lengths, self._length = feature_lengths(np.diagonal(X)), None
@@ -348,10 +356,11 @@ class KFCCL(InductiveSoftClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _learn(self, prototypes: Prototypes, runs: list[Run], n: int, rng: np.random.RandomState) -> None:
-        """The epochs of all starts at once, on the same batches, then passes of the best; keeps ``runs`` up to date."""
+    def _learn(self, prototypes: Prototypes, fit: Fit[Array], n: int, rng: np.random.RandomState) -> None:
+        """The epochs of all starts at once, on the same batches, then passes of the best."""
         K, T = self.n_clusters, self.entropy_weight_
-        self._record(prototypes, runs, None)
+        runs = [Run(A, [objective]) for A, objective, _ in self._standing(prototypes, prototypes.similarities())]
+        fit.runs = runs
         for epoch in range(min(self.n_epochs, self.max_iter)):
             before = prototypes.similarities()
             eta = self.learning_rate / (1 + self.learning_decay * epoch)
@@ -361,74 +370,54 @@ class KFCCL(InductiveSoftClusterer):
                 P = prototypes.similarities(batch)
                 U = softmax(P.reshape(-1, K, len(batch)), T, axis=1)[0].reshape(P.shape)
                 prototypes.learn(batch, eta * U, P)
-            self._record(prototypes, runs, before)
+            self._record(prototypes, fit, before)
         best = min(range(len(runs)), key=lambda i: runs[i].history[-1])
         prototypes.keep(slice(best * K, (best + 1) * K))
         run = runs[best]
+        fit.runs = [run]
         for _ in range(self.n_epochs, self.max_iter):
             before = prototypes.similarities()
             prototypes.settle(softmax(before, T, axis=0)[0])
-            self._record(prototypes, [run], before)
+            self._record(prototypes, fit, before)
             run.converged = run.residual <= self.tol
             if run.converged:
-                return
+                break
+        for number, run in enumerate(runs, 1):
+            fit.report_start(number, run)
 
-    def _record(self, prototypes: Prototypes, runs: list[Run], before: Array | None) -> None:
-        """Note the state of the runs; without the similarities before, it is the start, whose objective tells all."""
+    def _standing(self, prototypes: Prototypes, before: Array) -> Iterator[tuple[Array, float, float]]:
+        """Coefficients, objective and the largest change of the similarities from those before, start by start."""
         P = prototypes.similarities()
-        objective = softmax(P.reshape(len(runs), self.n_clusters, -1), self.entropy_weight_, axis=1)[1].sum(axis=1)
-        coefficients = np.split(prototypes.coefficients(), len(runs))
-        for i, run in enumerate(runs):
-            run.state = coefficients[i]
-            if before is None:
-                run.history = [float(objective[i])]
-                continue
-            run.history = [*run.history[: run.n_iter], float(objective[i])]
+        each = (-1, self.n_clusters, P.shape[1])
+        objective = softmax(P.reshape(each), self.entropy_weight_, axis=1)[1].sum(axis=1)
+        change = np.abs(P - before).reshape(each).max(axis=(1, 2))
+        coefficients = np.split(prototypes.coefficients(), len(objective))
+        return zip(coefficients, objective.tolist(), change.tolist(), strict=True)
+
+    def _record(self, prototypes: Prototypes, fit: Fit[Array], before: Array) -> None:
+        """Bring the runs up to date after a pass; the first objective takes the place of that of the start."""
+        for run, (A, objective, change) in zip(fit.runs, self._standing(prototypes, before), strict=True):
+            run.history[run.n_iter :] = [objective]
+            run.state, run.residual = A, change
             run.n_iter += 1
-            run.residual = float(np.abs(P - before).reshape(len(runs), -1)[i].max())
-            if self.verbose > 1:
-                print(f"KFCCL pass {run.n_iter}: objective {objective[i]:.8g}, change {run.residual:.3g}")
+            fit.report(run)
 
-    def _finish(self, runs: list[Run], space: Any, dtype: Any) -> None:
-        """Store the best start, and warn of what is wrong with it."""
-        if self.verbose:
-            for start, run in enumerate(runs, 1):
-                ending = "converged" if run.converged else "not converged"
-                print(
-                    f"KFCCL start {start}/{len(runs)}: objective {run.history[-1]:.8g}, {run.n_iter} passes, {ending}"
-                )
-        best = max(runs, key=lambda run: (run.n_iter, -run.history[-1]))
-        self.dual_coef_ = np.ascontiguousarray(best.state.T)
-        # Anew, as prediction does it: steps of rounding have not added up there.
-        V = space.vectors(self.dual_coef_)
-        if self.kernel == "linear":
-            self._directions = V
-        P = space.products(V, slice(None)).T
-        memberships, objective = softmax(P, self.entropy_weight_)
-        self.objective_history_ = np.array([*best.history[:-1], objective.sum()])
-        self.objective_ = float(self.objective_history_[-1])
-        self.n_iter_, self.converged_ = best.n_iter, best.converged
-        self._set_memberships(memberships.astype(dtype))
-        for complaint in self._complaints(best, P):
-            warnings.warn(f"KFCCL {complaint}", ConvergenceWarning, stacklevel=3)
-
-    def _complaints(self, run: Run, P: Array) -> Iterator[str]:
+    def _complaints(self, run: Run[Array], P: Array) -> Iterator[str]:
         K = self.n_clusters
-        if not run.converged and self.max_iter > 1 and self.max_iter != self.n_epochs:
-            yield (
-                f"did not converge in max_iter={self.max_iter} epochs and passes (last change {run.residual:.2g}, "
-                f"tol={self.tol:.2g}). Increase max_iter or tol."
-            )
+        if self.max_iter != self.n_epochs:
+            yield from not_converged(self, run, passes="epochs and passes")
         if K == 1:
             return
         products = self.dual_coef_.T @ P  # of two prototypes
         distinct = K - int(np.any(np.tril(2 - products - products.T <= _SAME, -1), axis=1).sum())
         if rows_alike(self.memberships_):
-            yield "collapsed: all samples have the same memberships; try a smaller entropy_weight or a larger gamma"
+            yield (
+                "KFCCL collapsed: all samples have the same memberships; try a smaller entropy_weight or a larger gamma"
+            )
         elif distinct < K:
             yield (
-                f"found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points in X; "
-                "use fewer clusters or a smaller entropy_weight"
+                f"KFCCL found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points "
+                "in X; use fewer clusters or a smaller entropy_weight"
             )
 
 
@@ -461,7 +450,7 @@ class LinearSpace:
     def rows(self, indices: Any) -> Array:
         """Some feature vectors, (rows, d)."""
         Z = self._Z[indices]
-        return Z.toarray() if sparse.issparse(Z) else Z
+        return np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
 
     def vectors(self, coefficients: Array) -> Array:
         """Vectors with coefficients (n, K)."""
@@ -472,13 +461,16 @@ class LinearSpace:
         return np.asarray((self._Z[indices] @ V.T).T)
 
 
+Space: TypeAlias = "KernelSpace | LinearSpace"
+
+
 class Prototypes:
     """Unit vectors in a feature space, and their coefficients (prototypes, n) of the training rows.
 
     Both are kept up to one factor per prototype: to scale a prototype back to length 1 is then to scale its factor.
     """
 
-    def __init__(self, space: Any, seeds: NDArray[np.intp], n: int) -> None:
+    def __init__(self, space: Space, seeds: NDArray[np.intp], n: int) -> None:
         self._space = space
         self._V = space.rows(seeds)
         self._A = np.zeros((len(seeds), n))
@@ -539,7 +531,7 @@ def softmax(P: Array, entropy_weight: float, axis: int = -1) -> tuple[Array, Arr
         return U, (1 - top - entropy_weight * np.log(total)).squeeze(axis)
 
 
-def automatic_entropy_weight(space: Any, n: int, K: int) -> float:
+def automatic_entropy_weight(space: Space, n: int, K: int) -> float:
     """A part of the weight from which on fewer than K prototypes stay apart, by some evenly spaced rows.
 
     With equal memberships all prototypes are m / |m|, m the mean of the feature vectors. A small difference w between
@@ -554,10 +546,10 @@ def automatic_entropy_weight(space: Any, n: int, K: int) -> float:
         return _LEAST_WEIGHT
     eigenvalues = eigvalsh(G - np.outer(to_mean, to_mean) / square)[::-1] / len(rows)
     critical = float(eigenvalues[min(max(K - 2, 0), len(rows) - 1)]) / np.sqrt(square)
-    return max(_PART * critical, _LEAST_WEIGHT)
+    return float(max(_PART * critical, _LEAST_WEIGHT))
 
 
-def kernel_seeds(space: Any, n: int, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+def kernel_seeds(space: Space, n: int, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     """Rows drawn by greedy k-means++ in feature space, where squared distances are 2 (1 - Khat)."""
 
     def distances(indices: Any) -> Array:
@@ -612,7 +604,7 @@ def unit_rows(X: Any) -> Any:
     """Rows of length 1 in float64, dense or CSR."""
     is_sparse = sparse.issparse(X)
     X = X.astype(np.float64)
-    # In units of the largest entry of a row: the squares of very small or large ones are no floats.
+    # In units of the largest entry of a row, as squares of very small or large entries underflow or overflow.
     for norm in (np.inf, 2):
         lengths = sparse_norm(X, norm, axis=1) if is_sparse else np.linalg.norm(X, norm, axis=1)
         if not lengths.all():

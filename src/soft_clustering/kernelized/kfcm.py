@@ -21,6 +21,7 @@ segmentation. Artificial Intelligence in Medicine 32(1), 37-50.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -29,14 +30,22 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, Run, collapse, new_centers
-from ..engine.blocks import Block, Blocks, Frame
-from ..fuzzy.fcm import fuzzy_start, resolve_fuzzifier, smaller
+from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
+from ..engine.blocks import Block, Blocks
+from ..engine.collapse import collapse
+from ..engine.loop import Policy, Run
+from ..fuzzy.fuzzifier import resolve_fuzzifier, smaller
+from ..fuzzy.solver import fuzzy_start
 from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 from .gamma import frame_gamma, resolve_gamma
 
 
-class KFCM(AlternatingClusterer):
+def feature_units(objective: float, blocks: Blocks) -> float:
+    """The squared distance in feature space is twice 1 - K, and a kernel has no units."""
+    return 2 * objective
+
+
+class KFCM(AlternatingClusterer[Array, CenterStatistics]):
     """Kernel fuzzy c-means: centres that far points hardly pull.
 
     Distances saturate: beyond a few kernel widths all are the same, so an outlier has equal memberships and next to no
@@ -125,7 +134,9 @@ class KFCM(AlternatingClusterer):
     array([[0.333, 0.333, 0.333]])
     """
 
-    _accepts_sparse: ClassVar[bool] = True
+    m_: float
+    gamma_: float
+    _policy = Policy(units=feature_units, sparse=True)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
@@ -166,8 +177,9 @@ class KFCM(AlternatingClusterer):
         self.gamma_ = resolve_gamma(blocks, self.gamma, self.gamma_scale)
         self._gamma = frame_gamma(blocks, self.gamma, self.gamma_scale)
 
-    def _init_state(self, blocks: Blocks, rng: np.random.RandomState) -> Array:
-        return fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "kernel", 2.0, self._gamma)
+    def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Array]:
+        for _ in range(self._n_starts()):
+            yield fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "kernel", 2.0, self._gamma)
 
     def _statistics(self, block: Block, V: Array) -> CenterStatistics:
         return center_statistics(block, V, "kernel", self.m_, self._gamma)
@@ -178,16 +190,10 @@ class KFCM(AlternatingClusterer):
     def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
         return center_memberships(block, V, "kernel", self.m_, self._gamma)
 
-    def _objective(self, statistics: CenterStatistics, blocks: Blocks) -> float:
-        return 2 * statistics.objective
-
-    def _objective_in_input_units(self, objective: float, frame: Frame) -> float:
-        return float(objective)
-
     def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
 
-    def _complaints(self, run: Run, blocks: Blocks) -> list[str]:
+    def _complaints(self, run: Run[Array], blocks: Blocks) -> list[str]:
         advice = f"try {smaller('m', self.m)}, or a smaller gamma"
         remedy = f"m={self.m_:g} or gamma={self.gamma_:.3g} may be too large, {advice}"
         collapsed = collapse("KFCM", run.state, self.memberships_, blocks, remedy, self.tol)

@@ -17,9 +17,9 @@ R. Langone, R. Mall, J. A. K. Suykens (2013). Soft kernel spectral clustering. I
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import rows_alike
 from ..engine.blocks import Frame, make_blocks
+from ..engine.collapse import rows_alike
+from ..engine.fitting import Fit, say
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
 from ..inputs.labels import resolve_n_clusters, validate_partial_labels
@@ -42,6 +43,9 @@ from ..inputs.pairwise import validate_kernel_rows
 from ..kernels.reference import fcm_rule, squared_distances
 from .gamma import frame_gamma, resolve_gamma
 from .kernel_matrix import FunctionRows, GivenRows, RBFRows, pieces, rbf
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # of gamma='scale', among which gamma='auto' chooses
 _DENSE = 200  # rows up to which all eigenvectors cost less than a few by Lanczos
@@ -149,6 +153,16 @@ class SoftKSC(InductiveSoftClusterer):
     """
 
     finds_n_clusters: ClassVar[bool] = False
+    embedding_: Array
+    embedding_centers_: Array
+    eigenvalues_: Array
+    membership_strength_: float
+    sample_indices_: NDArray[np.intp]
+    X_fit_: NDArray[Any]
+    dual_coef_: Array
+    intercept_: Array
+    gamma_: float
+    classes_: NDArray[Any]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions({"rbf", "precomputed"}), callable],
@@ -183,7 +197,7 @@ class SoftKSC(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> SoftKSC:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -197,27 +211,23 @@ class SoftKSC(InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        X = validate_kernel_rows(self, X, self.kernel, reset=True, accept_sparse=False)
-        labels = validate_partial_labels(y, X)
-        # A failed fit is no fit, and what another one left is none of this one's.
-        self._forget("embedding_centers_", "memberships_", "labels_", "X_fit_", "gamma_", "classes_")
-        K = resolve_n_clusters(self.n_clusters, labels)
-        check_enough_samples(len(X), K)
-        if self.max_samples < K:
-            raise ValueError(f"max_samples={self.max_samples} should be >= n_clusters={K}.")
-        rng = check_random_state(self.random_state)
-        with single_threaded_blas():
-            coded = self._train(X, K, rng)
+        with Fit[None](self) as fit:
+            X = validate_kernel_rows(self, X, self.kernel, reset=True, accept_sparse=False)
+            labels = validate_partial_labels(y, X)
+            K = resolve_n_clusters(self.n_clusters, labels)
+            check_enough_samples(len(X), K)
+            if self.max_samples < K:
+                raise ValueError(f"max_samples={self.max_samples} should be >= n_clusters={K}.")
+            coded = self._train(X, K, check_random_state(self.random_state))
             self.embedding_, connected = self._scores(X)
             if labels is not None:
                 self.classes_ = labels.classes
                 self.embedding_centers_ = labelled_centers(self.embedding_[connected], labels.codes[connected], K)
             memberships = soft_memberships(self.embedding_, connected, self.embedding_centers_)
-        self.membership_strength_ = strength_and_balance(memberships)[0]
-        self._set_memberships(memberships.astype(X.dtype))
-        for complaint in self._complaints(coded or labels is not None):
-            warnings.warn(f"SoftKSC {complaint}", ConvergenceWarning, stacklevel=2)
+            self.membership_strength_ = strength_and_balance(memberships)[0]
+            self._set_memberships(memberships.astype(X.dtype))
+            for complaint in self._complaints(coded or labels is not None):
+                fit.warn(f"SoftKSC {complaint}")
         return self
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
@@ -265,9 +275,8 @@ class SoftKSC(InductiveSoftClusterer):
                 scores, connected = model.scores(omega_judged)
             strength, balance = strength_and_balance(soft_memberships(scores, connected, centers))
             quality = (1 - self.balance) * strength + self.balance * balance
-            if self.verbose:
-                shown = "" if width is None else f" gamma {width.gamma:.4g}:"
-                print(f"SoftKSC{shown} membership strength {strength:.4f}, balance of sizes {balance:.4f}")
+            shown = "" if width is None else f"gamma {width.gamma:.4g}: "
+            say(self, f"{shown}membership strength {strength:.4f}, balance of sizes {balance:.4f}")
             if best is None or (coded, quality) > (best.coded, best.quality):
                 best = Candidate(width, model, centers, coded, quality)
         if best is None:
@@ -326,7 +335,7 @@ class SoftKSC(InductiveSoftClusterer):
                 return cluster_means(scores, clusters, np.zeros((K, K - 1))), True
         points = comparable(scores, scores)[0]
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters: told below
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of too few distinct points, _complaints warns
             kmeans = KMeans(K, n_init=_STARTS, random_state=rng).fit(points)
         # The centre of an empty cluster is a copy of another one.
         centers = cluster_means(scores, kmeans.labels_, kmeans.cluster_centers_)
@@ -429,7 +438,7 @@ def leading_eigenpairs(S: Array, k: int) -> tuple[Array, Array]:
     if k == 0:
         return np.empty(0), np.empty((n, 0))
     start = np.random.RandomState(0).uniform(size=n)
-    solvers = [
+    solvers: list[Callable[[], tuple[Array, Array]]] = [
         lambda: eigsh(S, k, which="LA", v0=start, maxiter=_LANCZOS),
         lambda: eigh(S, driver="evr", subset_by_index=(n - k, n - 1)),
         lambda: eigh(S, driver="evd"),
@@ -464,7 +473,8 @@ def sign_clusters(scores: Array, K: int) -> NDArray[np.intp] | None:
         return None
     signs = 2.0 * words - 1
     book = signs[np.argsort(-counts, kind="stable")[:K]]
-    return np.argmax(signs @ book.T, axis=1)[place.ravel()]
+    nearest: NDArray[np.intp] = np.argmax(signs @ book.T, axis=1)
+    return nearest[place.ravel()]
 
 
 def cluster_means(scores: Array, clusters: NDArray[np.intp], empty: Array) -> Array:
@@ -475,7 +485,7 @@ def cluster_means(scores: Array, clusters: NDArray[np.intp], empty: Array) -> Ar
 
 
 def comparable(scores: Array, centers: Array) -> tuple[Array, Array]:
-    """Scores and prototypes as directions; for two clusters, where there are but two, in units of the prototypes."""
+    """Scores and prototypes as directions; for two clusters, where these are signs, in units of the prototypes."""
     if centers.shape[1] == 1:
         unit = float(np.abs(centers).max()) or 1.0
         return scores / unit, centers / unit
@@ -484,7 +494,8 @@ def comparable(scores: Array, centers: Array) -> tuple[Array, Array]:
 
 def _directions(vectors: Array) -> Array:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    directions: Array = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return directions
 
 
 def soft_memberships(scores: Array, connected: NDArray[np.bool_], centers: Array) -> Array:

@@ -1,0 +1,196 @@
+"""Objects that are known by their dissimilarities: rows of features under a metric, or rows of a given matrix.
+
+A relational method validates its input with :func:`validate_objects`, measures among the training objects with
+:class:`Dissimilarities`, starts from :func:`medoid_labels`, and keeps :class:`Landmarks` for new objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
+from sklearn.metrics import pairwise_distances
+
+from .._types import Array
+from ..inputs.features import refuse_dask, validate_features
+from ..inputs.pairwise import check_dissimilarities
+from ..kernels import reference
+from .blocks import Frame, make_blocks
+
+_MEDOID_STEPS = 100
+_CHUNK = 1 << 22  # numbers of a temporary array
+# Metrics of differences alone: they see the data in the coordinates of a frame, which costs no digits.
+_OF_DIFFERENCES = {
+    "euclidean": "euclidean",
+    "l2": "euclidean",
+    "minkowski": "euclidean",
+    "cityblock": "cityblock",
+    "manhattan": "cityblock",
+    "l1": "cityblock",
+    "chebyshev": "chebyshev",
+}
+_FITTED_SCALE = ("seuclidean", "mahalanobis")  # scaled by the data at hand: another metric for new data
+
+
+def validate_objects(estimator: BaseEstimator, X: Any, metric: str, *, reset: bool) -> NDArray[Any]:
+    """Validated features; with ``metric='precomputed'`` a matrix of dissimilarities, a square one to be fitted."""
+    refuse_dask(estimator, X)
+    X = validate_features(estimator, X, reset=reset, accept_sparse=False)
+    if metric == "precomputed":
+        check_dissimilarities(X, square=reset)
+    elif metric in _FITTED_SCALE:
+        raise ValueError(
+            f"metric must not be scaled by the data at hand, or it would be another one for new data. Got "
+            f"{metric!r} instead: scale X and use 'euclidean'."
+        )
+    elif reset and metric not in _OF_DIFFERENCES:
+        with np.errstate(all="ignore"):
+            pairwise_distances(X[:1], metric=metric)  # refuses a name that it does not know
+    validated: NDArray[Any] = X
+    return validated
+
+
+class Metric(NamedTuple):
+    """A metric in units in which nothing overflows."""
+
+    name: str
+    frame: Frame | None  # coordinates of the features, None for those of the input
+    unit: float  # input dissimilarity of two objects whose measured one is 1
+
+    def objects(self, X: NDArray[Any]) -> Array:
+        """Validated rows in these units."""
+        if self.name == "precomputed":
+            with np.errstate(over="ignore"):  # an infinite dissimilarity is as good as a large one
+                scaled: Array = np.divide(X, self.unit, dtype=np.float64)
+            return scaled
+        return X.astype(np.float64) if self.frame is None else self.frame.from_input(X)
+
+    def measure(self, objects: Array, others: Any) -> Array:
+        """Dissimilarities of objects to others: rows of features, or indices of columns of dissimilarities."""
+        if self.name == "precomputed":
+            return objects[:, others]
+        if self.frame is not None:
+            return np.asarray(cdist(objects, others, _OF_DIFFERENCES[self.name]))
+        with np.errstate(all="ignore"):
+            D: Array = pairwise_distances(objects, others, metric=self.name)
+        if not np.isfinite(D).all():
+            raise ValueError(f"metric={self.name!r} is not defined, or not finite, between some rows of X.")
+        return np.maximum(D, 0)
+
+
+class Landmarks(NamedTuple):
+    """Some training objects, to measure new objects to."""
+
+    metric: Metric
+    others: Any  # rows of features, or indices of columns of dissimilarities
+
+    def measure(self, X: NDArray[Any]) -> Array:
+        """Dissimilarities of validated new rows to the landmarks."""
+        return self.metric.measure(self.metric.objects(X), self.others)
+
+
+class Dissimilarities:
+    """The dissimilarities among training objects.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
+        Validated; of a matrix of dissimilarities, the mean of it and its transpose is taken.
+    metric : str
+
+    Attributes
+    ----------
+    metric : Metric
+        Its ``unit`` converts measured dissimilarities to those of the input.
+
+    Examples
+    --------
+    >>> objects = Dissimilarities(np.array([[0.0], [1.0], [5.0]]), "euclidean")
+    >>> objects.between([0, 1], [2])[:, 0] * objects.metric.unit
+    array([5., 4.])
+    >>> objects.landmarks([2]).measure(np.array([[3.0]])) * objects.metric.unit
+    array([[2.]])
+    """
+
+    def __init__(self, X: NDArray[Any], metric: str) -> None:
+        if metric == "precomputed":
+            self.metric = Metric(metric, None, float(X.max()) or 1.0)
+            D = self.metric.objects(X)
+            self._objects = (D + D.T) / 2
+            np.fill_diagonal(self._objects, 0)
+            return
+        frame = make_blocks(X).frame if metric in _OF_DIFFERENCES else None
+        self.metric = Metric(metric, frame, 1.0 if frame is None else 1 / float(frame.scale))
+        self._objects = self.metric.objects(X)
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def between(self, some: Any, others: Any) -> Array:
+        """Dissimilarities of some objects to others, by indices or slices.
+
+        With slices, precomputed dissimilarities are not copied: what is written into them stays.
+        """
+        return self.metric.measure(self._objects[some], self._picked(others))
+
+    def landmarks(self, indices: Any) -> Landmarks:
+        """Some objects, to measure new ones to."""
+        return Landmarks(self.metric, self._picked(indices))
+
+    def _picked(self, indices: Any) -> Any:
+        return indices if self.metric.name == "precomputed" else self._objects[indices]
+
+    def n_distinct(self, most: int) -> int:
+        """The number of distinct objects, counted up to ``most``: each is the farthest from those before."""
+        nearest = np.full(len(self), np.inf)
+        for count in range(most):
+            farthest = int(nearest.argmax())
+            if nearest[farthest] == 0:
+                return count
+            np.minimum(nearest, self.between(slice(None), [farthest])[:, 0], out=nearest)
+        return most
+
+
+def medoid_labels(D: Array, n_clusters: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Labels (n,) of k-medoids by alternation, from seeds drawn as in k-means++."""
+    n = len(D)
+    medoids = np.empty(n_clusters, dtype=np.intp)
+    nearest = np.ones(n)
+    for k in range(n_clusters):
+        medoids[k] = reference.draw(np.square(nearest), np.arange(n), rng.uniform(size=1))[0]
+        nearest = np.minimum(nearest, D[medoids[k]]) if k else D[medoids[k]]
+    for _ in range(_MEDOID_STEPS):
+        labels: NDArray[np.intp] = D[:, medoids].argmin(axis=1)
+        own = labels[:, None] == np.arange(n_clusters)
+        cost = np.where(own, D @ own.astype(np.float64), np.inf)
+        better = np.where(own.any(axis=0), cost.argmin(axis=0), medoids)
+        if np.array_equal(better, medoids):
+            break
+        medoids = better
+    return labels
+
+
+def distinct_draws(rng: np.random.RandomState, rows: int, size: int, k: int) -> NDArray[np.intp]:
+    """In each of some rows k different integers below ``size`` >= k, drawn alike and independently of other rows.
+
+    Repetitions are drawn anew; if they would be many, random keys are sorted instead, for a bounded number of rows at
+    once.
+    """
+    if 2 * k > size:
+        step = max(1, _CHUNK // size)
+        parts = [
+            np.argpartition(rng.uniform(size=(min(step, rows - lo), size)), k - 1, axis=1)[:, :k]
+            for lo in range(0, rows, step)
+        ]
+        return np.concatenate(parts)
+    draws = np.sort(rng.randint(size, size=(rows, k)), axis=1)
+    while True:
+        again = np.zeros(draws.shape, dtype=bool)
+        again[:, 1:] = draws[:, 1:] == draws[:, :-1]
+        if not again.any():
+            return draws.astype(np.intp)
+        draws[again] = rng.randint(size, size=int(again.sum()))
+        draws.sort(axis=1)

@@ -1,0 +1,95 @@
+"""The graph of nearest neighbours, with weights that need no scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+from .._types import Array
+
+_TIE = 1e-6  # part of the mean weight below which a neighbour is as far as the last
+
+
+def adaptive_weights(D: Array) -> Array:
+    """Weights (n, k) that sum to 1 from ascending squared distances (n, k + 1) to the nearest others.
+
+    (d_k+1 - d_j) / sum_l (d_k+1 - d_l), or 1 / k where all are equally far. Of one distance alone, 1.
+
+    References
+    ----------
+    F. Nie, X. Wang, H. Huang (2014). Clustering and projected clustering with adaptive neighbors. KDD, 977-986.
+
+    Examples
+    --------
+    >>> adaptive_weights(np.array([[0.0, 1.0, 2.0], [3.0, 3.0, 3.0]]))
+    array([[0.66666667, 0.33333333],
+           [0.5       , 0.5       ]])
+    """
+    if D.shape[1] == 1:
+        return np.ones_like(D)
+    gaps = D[:, -1:] - D[:, :-1]
+    total = gaps.sum(axis=1, keepdims=True)
+    distinct = total > 1e-12 * D[:, -1:]
+    return np.where(distinct, gaps / np.where(distinct, total, 1.0), 1 / gaps.shape[1])
+
+
+def graph_weights(D: Array) -> Array:
+    """The mean of the adaptive weights and of equal ones, from ascending squared distances (n, k + 1).
+
+    Neighbours that are as far as the last have no part, where others are nearer: which of them are among the k is a
+    matter of chance.
+
+    Examples
+    --------
+    >>> graph_weights(np.array([[0.0, 1.0, 2.0, 4.0], [0.0, 1.0, 9.0, 9.0]]).round(3)).round(3)
+    array([[0.389, 0.333, 0.278],
+           [0.515, 0.485, 0.   ]])
+    """
+    weights = adaptive_weights(D)
+    nearer = weights > _TIE / weights.shape[1]
+    mean: Array = (weights + nearer / nearer.sum(axis=1, keepdims=True)) / 2
+    return mean
+
+
+class Neighbors:
+    """The k nearest of some points (m, d), and the weights of the graph between a row and them."""
+
+    def __init__(self, points: Array, k: int) -> None:
+        self._points, self._k, self._search = points, k, NearestNeighbors().fit(points)
+        self.may_have_copies = False  # known when the graph is
+
+    def nearest(self, Z: Array | None = None) -> tuple[NDArray[np.intp], Array]:
+        """Indices of the k + 1 nearest points, and their ascending squared distances, by direct differences.
+
+        Without Z the rows are the points themselves, none of which is its own neighbour.
+        """
+        rows, others = (self._points, len(self._points) - 1) if Z is None else (Z, len(self._points))
+        indices = self._search.kneighbors(Z, min(self._k + 1, others), return_distance=False)
+        D = np.empty(indices.shape)
+        for j, column in enumerate(indices.T):
+            difference = rows - self._points[column]
+            D[:, j] = np.einsum("ij,ij->i", difference, difference)
+        order = np.argsort(D, axis=1, kind="stable")
+        return np.take_along_axis(indices, order, axis=1), np.take_along_axis(D, order, axis=1)
+
+    def rows(self, indices: NDArray[np.intp], weights: Array) -> Any:
+        """The weights (n, k) at the first k indices, as a CSR array (n, m)."""
+        n, k = weights.shape
+        index = np.int32 if n * k < 2**31 else np.int64  # scikit-learn takes no others where these do
+        columns, ends = indices[:, :k].astype(index), np.arange(0, n * k + 1, k, dtype=index)
+        return sparse.csr_array((weights.ravel(), columns.ravel(), ends), shape=(n, len(self._points)))
+
+    def graph(self) -> Any:
+        """The affinity (m, m) of the points: the mean of their weights and the transpose."""
+        if len(self._points) == 1:
+            return sparse.csr_array((1, 1))
+        indices, D = self.nearest()
+        self.may_have_copies = not D[:, 0].all()
+        S = self.rows(indices, graph_weights(D))
+        S = sparse.csr_array((S + S.T) * 0.5)
+        S.eliminate_zeros()
+        return S

@@ -682,16 +682,19 @@ class RDFKC(InductiveSoftClusterer):
         """Features (n, d) or images (n, H, W) or (n, C, H, W)."""
         refuse_dask(self, X)
         images = getattr(X, "ndim", 2) in (3, 4) if reset else len(self._sample_shape) > 1
-        X = validate_grid(X) if images else validate_features(self, X, reset=reset, accept_sparse=False)
+        samples: NDArray[Any] = (
+            validate_grid(X) if images else validate_features(self, X, reset=reset, accept_sparse=False)
+        )
         if reset:
-            self._sample_shape: tuple[int, ...] = X.shape[1:]
+            self._sample_shape: tuple[int, ...] = samples.shape[1:]
             if images:
                 self.n_features_in_ = math.prod(self._sample_shape)
-        elif X.shape[1:] != self._sample_shape:
+        elif samples.shape[1:] != self._sample_shape:
             raise ValueError(
-                f"X has samples of shape {X.shape[1:]}, but RDFKC is expecting samples of shape {self._sample_shape}."
+                f"X has samples of shape {samples.shape[1:]}, but RDFKC is expecting samples of shape "
+                f"{self._sample_shape}."
             )
-        return X
+        return samples
 
     @property
     def _shape(self) -> tuple[int, ...]:

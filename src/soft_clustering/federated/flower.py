@@ -59,21 +59,21 @@ def make_client_app(load: Callable[[Any], Any], keep: Callable[[Any, Any], None]
             raise ValueError("load must give feature names, as the columns of a data frame or beside the matrix.")
         return {"X": client.X, "feature_names": client.features}
 
-    @app.train("summary")
     def summary(message: Any, context: Any) -> Any:
         return flwr.Message(pack(client_summary(settings=unpack(message, Settings), **rows(context))), reply_to=message)
 
-    @app.train("fit")
     def fit(message: Any, context: Any) -> Any:
         return flwr.Message(pack(client_fit(plan=unpack(message, Plan), **rows(context))), reply_to=message)
 
-    @app.evaluate("score")
     def score(message: Any, context: Any) -> Any:
         if keep is not None:
             plan, aggregate = unpack(message, Plan), unpack(message, Aggregate)
             keep(context, client_score(plan=plan, aggregate=aggregate, **rows(context)))
         return flwr.Message(flwr.RecordDict(), reply_to=message)
 
+    app.train("summary")(summary)
+    app.train("fit")(fit)
+    app.evaluate("score")(score)
     return app
 
 

@@ -406,4 +406,5 @@ def _expected_logs(gamma: Array) -> Array:
 
 
 def _shares(gamma: Array) -> Array:
-    return gamma / gamma.sum(axis=1, keepdims=True)
+    shares: Array = gamma / gamma.sum(axis=1, keepdims=True)
+    return shares

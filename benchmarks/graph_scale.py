@@ -44,7 +44,7 @@ FITS = {
 STARTS = {
     "BIGCLAM": "from soft_clustering.graphs.bigclam import neighbourhood_seeds\nfound = neighbourhood_seeds(A, 5)",
     "MMSB": "from soft_clustering.engine.threads import single_threaded_blas\n"
-    "from soft_clustering.graphs.network import spectral_labels\n"
+    "from soft_clustering.graphs.spectral import spectral_labels\n"
     "with single_threaded_blas():\n    found = spectral_labels(A, K, numpy.random.RandomState(0))",
 }
 

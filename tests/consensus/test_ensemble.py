@@ -561,7 +561,8 @@ def test_seed(make):
 @each
 def test_verbose(make, capsys):
     make(2, verbose=1).fit([[0, 0, 1], [1, 1, 0]])
-    assert "2 partitions with 4 clusters, consensus clusters of" in capsys.readouterr().out
+    line = capsys.readouterr().out
+    assert " found consensus clusters of " in line and line.endswith(" objects in 2 partitions with 4 clusters\n")
 
 
 def test_tags():

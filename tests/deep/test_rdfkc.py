@@ -219,13 +219,13 @@ def row_minimiser(q, p):
 def test_graph_reaches_the_network(torch, m, monkeypatch):
     """A fit with the graph learns other codes, from memberships that are smoother on it."""
     ends = {}
-    finish = RDFKC._finish
+    store = RDFKC._store
 
-    def look(self, torch, X, training, clusters, S, history, change):
-        ends[self.graph_weight] = roughness(clusters.memberships, S)
-        finish(self, torch, X, training, clusters, S, history, change)
+    def look(self, run, torch, X, training, S):
+        ends[self.graph_weight] = roughness(run.state.memberships, S)
+        return store(self, run, torch, X, training, S)
 
-    monkeypatch.setattr(RDFKC, "_finish", look)
+    monkeypatch.setattr(RDFKC, "_store", look)
     fits = [RDFKC(3, m=m, graph_weight=weight, **QUICK).fit(BLOBS) for weight in (0.0, 3.0)]
     assert ends[3.0] < 0.85 * ends[0.0]
     assert np.abs(fits[0].embedding_ - fits[1].embedding_).max() > 1e-6
@@ -725,7 +725,7 @@ def test_verbose(torch, capsys):
     RDFKC(3, **QUICK, verbose=1).fit(BLOBS)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("RDFKC pretraining: 5 epochs, reconstruction error ")
-    assert lines[1].startswith("RDFKC: objective ") and lines[1].endswith("4 epochs, not converged")
+    assert lines[1].startswith("RDFKC start 1: objective ") and lines[1].endswith("4 epochs, not converged")
     RDFKC(3, **QUICK, verbose=2).fit(BLOBS)
     assert len(capsys.readouterr().out.splitlines()) == 6
 

@@ -23,7 +23,7 @@ from soft_clustering.federated import (
 )
 from soft_clustering.federated.imputation import impute
 from soft_clustering.federated.sammon import sammon_map
-from soft_clustering.fuzzy.fcm import auto_fuzzifier
+from soft_clustering.fuzzy.fuzzifier import auto_fuzzifier
 from soft_clustering.metrics import xie_beni
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -148,8 +148,8 @@ def test_union_of_features():
     assert list(model.feature_names_in_) == NAMES
     assert model.centers_.shape == (3, 6)
     assert adjusted_rand_score(y, model.labels_) > 0.85
-    assert not model._monotone  # partial distances: the first pass of k-means may be below the others
-    assert FeMIFuzzy(3, random_state=0).fit(clients)._monotone
+    assert not model._policy.monotone  # partial distances: the first pass of k-means may be below the others
+    assert FeMIFuzzy(3, random_state=0).fit(clients)._policy.monotone
     frames = [pd.DataFrame(X, columns=own) for X, own in zip(parts, names, strict=True)]
     np.testing.assert_array_equal(FeMIFuzzy(3, random_state=0).fit(frames).memberships_, model.memberships_)
 

@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from soft_clustering import DMoN
 from soft_clustering.datasets import load_graph
 from soft_clustering.graphs import dmon
-from soft_clustering.graphs.dmon import ModularityLoss, collapse
+from soft_clustering.graphs.dmon import ModularityLoss, collapse_penalty
 from soft_clustering.graphs.network import soft_modularity
 
 KARATE = load_graph("karate").adjacency
@@ -49,7 +49,7 @@ def naive_loss(A, C, weight):
 def test_loss_by_loops(torch, rng, weight):
     A, C = weighted(rng), rng.dirichlet(np.ones(3), 15)
     expected = naive_loss(A, C, weight)
-    assert weight * collapse(C) - soft_modularity(A, C) == pytest.approx(expected, rel=1e-10)
+    assert weight * collapse_penalty(C) - soft_modularity(A, C) == pytest.approx(expected, rel=1e-10)
     for unit in (1.0, 1e60, 1e-60):  # the unit of the weights does not matter
         loss = ModularityLoss(torch, unit * A, weight, "cpu")
         assert float(loss(torch.from_numpy(C.astype(np.float32)))[0]) == pytest.approx(expected, rel=1e-5, abs=1e-6)
@@ -81,14 +81,14 @@ def test_values_of_another_implementation():
     i = np.arange(34)
     C = softmax(np.stack([np.sin(i), np.cos(2 * i), np.sin(3 * i + 1)], axis=1), axis=1)
     assert soft_modularity(KARATE, C) == pytest.approx(0.005043715949807206, rel=1e-10)
-    assert collapse(C) == pytest.approx(0.00016776247061400795, rel=1e-10)
+    assert collapse_penalty(C) == pytest.approx(0.00016776247061400795, rel=1e-10)
 
 
 def test_collapse_lies_between_its_bounds(rng):
-    assert collapse(np.full((6, 3), 1 / 3)) == pytest.approx(0)
-    assert collapse(np.eye(3)[np.arange(6) % 3]) == pytest.approx(0)
-    assert collapse(np.eye(3)[np.zeros(6, dtype=int)]) == pytest.approx(3**0.5 - 1)
-    assert 0 < collapse(rng.dirichlet(np.ones(3), 6)) < 3**0.5 - 1
+    assert collapse_penalty(np.full((6, 3), 1 / 3)) == pytest.approx(0)
+    assert collapse_penalty(np.eye(3)[np.arange(6) % 3]) == pytest.approx(0)
+    assert collapse_penalty(np.eye(3)[np.zeros(6, dtype=int)]) == pytest.approx(3**0.5 - 1)
+    assert 0 < collapse_penalty(rng.dirichlet(np.ones(3), 6)) < 3**0.5 - 1
 
 
 # The network ----------------------------------------------------------------------------------------------------------
@@ -207,8 +207,8 @@ def test_collapse_weight_makes_equal_sizes(planted):
         DMoN(2, collapse_weight=weight, random_state=0, **QUICK | {"max_epochs": 100}).fit(A) for weight in (0.0, 1.0)
     ]
     assert adjusted_rand_score(y, models[0].labels_) == 1
-    assert collapse(models[0].memberships_) > 0.1
-    assert collapse(models[1].memberships_) < 0.01
+    assert collapse_penalty(models[0].memberships_) > 0.1
+    assert collapse_penalty(models[1].memberships_) < 0.01
 
 
 # Hostile graphs, torch's own state ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import MMSB
 from soft_clustering.datasets import load_graph
-from soft_clustering.graphs.mmsb import Blocks, draw_links, smooth_labels
+from soft_clustering.graphs.mmsb import Posterior, draw_links, smooth_labels
 from soft_clustering.metrics import overlapping_nmi
 from soft_clustering.testing.data import graph_sample
 
@@ -45,7 +45,7 @@ def random_state_of(A, K, seed):
     n = A.shape[0]
     B = rng.uniform(0.05, 0.9, size=(K, K))
     phi = rng.dirichlet(np.ones(K), n)
-    return Blocks(0.3 + 5 * rng.dirichlet(np.ones(K), n), phi, A @ phi, (B + B.T) / 2)
+    return Posterior(0.3 + 5 * rng.dirichlet(np.ones(K), n), phi, A @ phi, (B + B.T) / 2)
 
 
 def test_a_pass_is_that_over_all_pairs(planted):

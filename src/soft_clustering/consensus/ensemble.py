@@ -12,24 +12,26 @@ A method reads a column of weight w as w equal base clusters.
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import InductiveSoftClusterer, Modality
+from ..engine.fitting import Fit, say
 from ..engine.threads import single_threaded
 from ..inputs.features import check_enough_samples
 from ..inputs.partitions import Partitions, validate_partition_weights, validate_partitions
 from .partitioning import cut_vectors, k_means_parts, metis_parts
+
+if TYPE_CHECKING:
+    from typing import Self
 
 PARAMETERS: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -85,6 +87,10 @@ class ConsensusClusterer(InductiveSoftClusterer):
     n_init: int
     random_state: Any
     verbose: int
+    memberships_: NDArray[Any]
+    labels_: NDArray[np.intp]
+    n_clusters_: int
+    consensus_memberships_: NDArray[Any]
 
     def _cut(self, U: Any, w: Array, rng: np.random.RandomState) -> Array:
         """Cut the graph, set what is fitted, and return the links (t, K) of base clusters to consensus clusters.
@@ -94,7 +100,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
         """
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None, *, partition_weights: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, partition_weights: Any = None) -> Self:
         """Find the consensus.
 
         Parameters
@@ -112,14 +118,11 @@ class ConsensusClusterer(InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        partitions = validate_partitions(X)
-        weights = validate_partition_weights(partition_weights, len(partitions.memberships))
-        n = partitions.memberships[0].shape[0]
-        check_enough_samples(n, self.n_clusters)
-        self._forget("memberships_")  # a failed fit is no fit
-
-        with single_threaded():
+        with Fit[None](self) as fit:
+            fit.enter(single_threaded())
+            partitions = validate_partitions(X)
+            weights = validate_partition_weights(partition_weights, len(partitions.memberships))
+            check_enough_samples(partitions.memberships[0].shape[0], self.n_clusters)
             U = _side_by_side(partitions)
             w = np.repeat(weights, [len(labels) for labels in partitions.columns])
             self._base_labels, self._columns = partitions.columns, np.flatnonzero(w * U.sum(axis=0))
@@ -129,22 +132,17 @@ class ConsensusClusterer(InductiveSoftClusterer):
             links = self._cut(U[:, first], total / total.mean(), check_random_state(self.random_state))
             self._links = links[self._merged] * (w / total[self._merged])[:, None]
             self.consensus_memberships_ = self._consensus(U, partitions.dtype)
-        self._set_memberships(self._crisp(self.consensus_memberships_))
+            self._set_memberships(self._crisp(self.consensus_memberships_))
 
-        sizes = np.bincount(self.labels_, minlength=self.n_clusters)
-        if self.verbose:
-            print(
-                f"{type(self).__name__}: {len(weights)} partitions with {len(self._columns)} clusters, consensus "
-                f"clusters of {', '.join(map(str, sizes))} objects"
-            )
-        if not sizes.all():
-            other = " or partitioner='spectral'" if self.partitioner == "metis" else ""
-            warnings.warn(
-                f"{type(self).__name__} found {np.count_nonzero(sizes)} distinct clusters, fewer than "
-                f"n_clusters={self.n_clusters}: the partitions do not tell so many apart; use fewer clusters{other}",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            sizes = np.bincount(self.labels_, minlength=self.n_clusters)
+            given = f"{len(weights)} partitions with {len(self._columns)} clusters"
+            say(self, f"found consensus clusters of {', '.join(map(str, sizes))} objects in {given}")
+            if not sizes.all():
+                other = " or partitioner='spectral'" if self.partitioner == "metis" else ""
+                fit.warn(
+                    f"{type(self).__name__} found {np.count_nonzero(sizes)} distinct clusters, fewer than "
+                    f"n_clusters={self.n_clusters}: the partitions do not tell so many apart; use fewer clusters{other}"
+                )
         return self
 
     def predict_consensus(self, X: Any) -> NDArray[Any]:
@@ -199,7 +197,8 @@ class ConsensusClusterer(InductiveSoftClusterer):
         # Equal up to rounding is equal: a tie goes to the first cluster, however the sums were rounded.
         largest = C.max(axis=1, keepdims=True)
         tie = 1e-6 if dtype is np.float32 else 1e-12
-        return np.where(largest - tie <= C, largest, C)
+        consensus: NDArray[Any] = np.where(largest - tie <= C, largest, C)
+        return consensus
 
     def _crisp(self, consensus: NDArray[Any]) -> NDArray[Any]:
         return one_hot(consensus.argmax(axis=1), consensus.shape[1]).astype(consensus.dtype)

@@ -21,6 +21,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
@@ -99,6 +100,7 @@ class SCSPA(ConsensusClusterer):
     True
     """
 
+    graph_labels_: NDArray[np.intp]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "similarity": [StrOptions({"dot", "euclidean"})],
     }
@@ -128,7 +130,8 @@ class SCSPA(ConsensusClusterer):
         else:
             self.graph_labels_ = self._parts_of_graph(self._similarities(Y), rng)
         H = one_hot(self.graph_labels_, K)
-        return w[:, None] * (U.T @ H) / np.maximum(H.sum(axis=0), 1)
+        links: Array = w[:, None] * (U.T @ H) / np.maximum(H.sum(axis=0), 1)
+        return links
 
     def _similarities(self, Y: Any) -> Any:
         """All n^2 of them; inner products without their constant factor."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from .._types import Array
@@ -94,6 +95,8 @@ class SHBGF(ConsensusClusterer):
     (6,)
     """
 
+    graph_labels_: NDArray[np.intp]
+    cluster_labels_: NDArray[np.intp]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS
 
     def __init__(

@@ -95,6 +95,7 @@ class SMCLA(ConsensusClusterer):
     0.8
     """
 
+    cluster_labels_: NDArray[np.intp]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "similarity": [StrOptions({"euclidean", "jaccard"})],
     }

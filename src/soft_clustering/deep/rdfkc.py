@@ -28,35 +28,31 @@ Recognition 153, 110504.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import InductiveSoftClusterer, as_fitted
-from ..engine.alternating import PARAMETERS, coinciding
+from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Frame, make_blocks
+from ..engine.collapse import coinciding
+from ..engine.fitting import Fit, not_converged, say
 from ..engine.initialisation import best_kmeans
+from ..engine.loop import Policy, Run
+from ..engine.neighbors import Neighbors
 from ..engine.threads import single_threaded_blas
-from ..fuzzy.afcm import Neighbors
-from ..fuzzy.fcm import resolve_fuzzifier
-from ..inputs.features import check_enough_samples, refuse_dask, validate_features
-from ..inputs.images import validate_grid
-from ..kernels.centers import center_memberships
-from ..kernels.reference import fcm_rule, squared_distances
-from .autoencoders import make_autoencoder
-from .training import (
+from ..engine.training import (
     check_finite,
     check_layer_sizes,
     load_torch,
@@ -66,6 +62,15 @@ from .training import (
     resolve_device,
     run_epoch,
 )
+from ..fuzzy.fuzzifier import resolve_fuzzifier
+from ..inputs.features import check_enough_samples, refuse_dask, validate_features
+from ..inputs.images import validate_grid
+from ..kernels.centers import center_memberships
+from ..kernels.reference import fcm_rule, squared_distances
+from .autoencoders import make_autoencoder
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _STARTS = 10  # of k-means
 _SWEEPS = 3  # over the graph in a membership step
@@ -139,8 +144,9 @@ def simplex_minimiser(q: Array, p: Array) -> Array:
     # l for the case that the first j entries of the order are positive; the last such j is right.
     levels = (1 - np.cumsum(p_sorted * width, axis=1)) / np.cumsum(width, axis=1)
     last = p.shape[1] - 1 - np.argmax((p_sorted + levels > 0)[:, ::-1], axis=1)
-    U = np.maximum(p + np.take_along_axis(levels, last[:, None], axis=1), 0) * (0.5 / q)
-    return U / U.sum(axis=1, keepdims=True)
+    U: Array = np.maximum(p + np.take_along_axis(levels, last[:, None], axis=1), 0) * (0.5 / q)
+    U /= U.sum(axis=1, keepdims=True)
+    return U
 
 
 def quadratic_memberships(loss: Array, U: Array, S: Any, weight: float) -> Array:
@@ -172,6 +178,12 @@ class Clusters(NamedTuple):
         r = np.sqrt(squared_distances(Z, self.centers)) / self.unit
         r[r < _ON_CENTER] = 0
         return r
+
+
+class JointRun(Run[Clusters]):
+    """A run that has something to keep from the start: the autoencoder has learnt to reconstruct before."""
+
+    begun = True
 
 
 def update_centers(Z: Array, clusters: Clusters, m: float, tau: float) -> Clusters:
@@ -404,8 +416,19 @@ class RDFKC(InductiveSoftClusterer):
     (4, 8, 8)
     """
 
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
-    _monotone: ClassVar[bool] = False
+    memberships_: NDArray[Any]
+    labels_: NDArray[np.intp]
+    centers_: NDArray[Any]
+    embedding_: NDArray[Any]
+    embedding_centers_: NDArray[Any]
+    encoder_: Any
+    decoder_: Any
+    n_clusters_: int
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
+    _policy = Policy(monotone=False, place=None)
     # The networks are torch's: they are looked at when there is torch.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": PARAMETERS["n_clusters"],
@@ -475,7 +498,7 @@ class RDFKC(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> RDFKC:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -488,20 +511,18 @@ class RDFKC(InductiveSoftClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        self._forget("_state", "memberships_", "labels_")  # a failed fit is no fit
-        X = self._validated(X, reset=True)
-        check_enough_samples(len(X), self.n_clusters)
-        resolve_fuzzifier(self.m, len(X), self.n_components, self.n_clusters)
-        torch = load_torch("RDFKC")
-        device = resolve_device(torch, self.device)
-        rng = check_random_state(self.random_state)
-        # The default networks have no random layers: then torch's global generator is left alone altogether.
-        seed = None if self.encoder is None else int(rng.randint(2**31 - 1))
-        with single_threaded_blas(), reproducible(torch, seed=seed):
-            complaints = self._fit(torch, X, device, rng)
-        for complaint in complaints:
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+        with Fit[Clusters](self) as fit:
+            fit.unit = "epoch"
+            X = self._validated(X, reset=True)
+            check_enough_samples(len(X), self.n_clusters)
+            resolve_fuzzifier(self.m, len(X), self.n_components, self.n_clusters)
+            torch = load_torch("RDFKC")
+            device = resolve_device(torch, self.device)
+            rng = check_random_state(self.random_state)
+            # The default networks have no random layers: then torch's global generator is left alone altogether.
+            seed = None if self.encoder is None else int(rng.randint(2**31 - 1))
+            fit.enter(reproducible(torch, seed=seed))
+            self._learn(fit, torch, X, device, rng)
         return self
 
     @as_fitted
@@ -532,8 +553,8 @@ class RDFKC(InductiveSoftClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _fit(self, torch: Any, X: NDArray[Any], device: Any, rng: np.random.RandomState) -> list[str]:
-        """Learn from validated data; gives what to warn of."""
+    def _learn(self, fit: Fit[Clusters], torch: Any, X: NDArray[Any], device: Any, rng: np.random.RandomState) -> None:
+        """Learn from validated data."""
         self._standard = Standard.of(X.reshape(len(X), -1))
         generator = make_generator(torch, rng)
         encoder, decoder = (network.to(device) for network in self._networks(torch, X, generator))
@@ -544,30 +565,22 @@ class RDFKC(InductiveSoftClusterer):
         for _ in range(self.pretrain_epochs):
             training.epoch(remedy)
         Z, error = training.forward(remedy)
-        if self.verbose:
-            print(f"RDFKC pretraining: {self.pretrain_epochs} epochs, reconstruction error {error:.4g}")
+        say(self, f"pretraining: {self.pretrain_epochs} epochs, reconstruction error {error:.4g}")
         S = neighbor_graph(Z, self.n_neighbors)
-        clusters = self._update(Z, self._start(Z, rng), S)
-        history: list[float] = []
-        change = np.inf
-        try:
-            training.start(self.learning_rate)
-            while len(history) < self.max_epochs and not self._settled(change):
-                training.epoch(_REMEDY, self._pull(torch, training, clusters))
-                Z, error = training.forward(_REMEDY)
-                before, clusters = clusters, self._update(Z, clusters, S)
-                change = float(np.abs(clusters.memberships - before.memberships).max())
-                history.append(error + self._clustering(Z, clusters, S) + training.penalty())
-                if self.verbose > 1:
-                    print(f"RDFKC epoch {len(history)}: objective {history[-1]:.8g}, change {change:.3g}")
-        except KeyboardInterrupt:
-            self._finish(torch, X, training, clusters, S, history, change)
-            raise
-        self._finish(torch, X, training, clusters, S, history, change)
-        return self._complaints(change)
-
-    def _settled(self, change: float) -> bool:
-        return self.tol is not None and change <= self.tol
+        run = JointRun(self._update(Z, self._start(Z, rng), S))
+        fit.stores(partial(self._store, torch=torch, X=X, training=training, S=S))
+        fit.runs.append(run)
+        training.start(self.learning_rate)
+        while run.n_iter < self.max_epochs and not run.converged:
+            training.epoch(_REMEDY, self._pull(torch, training, run.state))
+            Z, error = training.forward(_REMEDY)
+            before, run.state = run.state, self._update(Z, run.state, S)
+            run.residual = float(np.abs(run.state.memberships - before.memberships).max())
+            run.history.append(error + self._clustering(Z, run.state, S) + training.penalty())
+            run.n_iter += 1
+            run.converged = self.tol is not None and run.residual <= self.tol
+            fit.report(run)
+        fit.report_start(1, run)
 
     def _pull(self, torch: Any, training: Training, clusters: Clusters) -> Callable[[Any, Any], Any]:
         """The clustering term of a batch of codes, to learn by."""
@@ -641,46 +654,26 @@ class RDFKC(InductiveSoftClusterer):
         scatter = float(np.vdot(U**self.m, adaptive_loss(clusters.residuals(Z), self.robust_scale)))
         return self.cluster_weight * (scatter + self.graph_weight * roughness(U, S)) / len(Z)
 
-    def _finish(
-        self,
-        torch: Any,
-        X: NDArray[Any],
-        training: Training,
-        clusters: Clusters,
-        S: Any,
-        history: list[float],
-        change: float,
-    ) -> None:
+    def _store(self, run: Run[Clusters], torch: Any, X: NDArray[Any], training: Training, S: Any) -> list[str]:
         """Store what was learnt: codes and centres once more, in double precision, memberships without the graph."""
         self.encoder_, self.decoder_ = training.encoder.cpu().double(), training.decoder.cpu().double()
         Z, error = training.forward(_REMEDY, self._batches(torch, X))
-        V, unit, _ = update_centers(Z, clusters, self.m, self.robust_scale)
+        V, unit, _ = update_centers(Z, run.state, self.m, self.robust_scale)
         self._state = Clusters(V, unit, np.empty((0, len(V))))
         U = self._memberships(Z)
-        objective = error + self._clustering(Z, Clusters(V, unit, U), S) + training.penalty()
-        self.objective_history_ = np.array([*history, objective])
-        self.objective_ = objective
-        self.n_iter_, self.converged_ = len(history), self._settled(change)
+        run.history.append(error + self._clustering(Z, Clusters(V, unit, U), S) + training.penalty())
         with torch.no_grad():
             centers = self.decoder_(torch.from_numpy(V)).numpy().reshape(len(V), -1)
         self.centers_ = self._standard.to_input(centers).reshape(-1, *X.shape[1:]).astype(X.dtype)
         self.embedding_, self.embedding_centers_ = Z.astype(X.dtype), V.astype(X.dtype)
         self._set_memberships(U.astype(X.dtype))
-        if self.verbose:
-            ending = "converged" if self.converged_ else "not converged"
-            print(f"RDFKC: objective {self.objective_:.8g}, {self.n_iter_} epochs, {ending}")
-
-    def _complaints(self, change: float) -> list[str]:
-        complaints = []
-        if not self.converged_ and self.max_epochs > 1 and self.tol is not None:
-            complaints.append(
-                f"RDFKC did not converge in max_epochs={self.max_epochs} epochs (a membership still changed by "
-                f"{change:.2g}, tol={self.tol:.2g}). Increase max_epochs or tol, or set tol=None for a given number "
-                "of epochs."
-            )
+        more = "tol, or set tol=None for a given number of epochs"
         spread = float(self.embedding_.var(axis=0, dtype=np.float64).sum())
-        remedy = "use fewer clusters, or a smaller m or graph_weight"
-        return complaints + coinciding("RDFKC", self._state.centers, self.memberships_, spread, remedy)
+        fewer = "use fewer clusters, or a smaller m or graph_weight"
+        return [
+            *not_converged(self, run, "max_epochs", "epochs", more),
+            *coinciding("RDFKC", V, self.memberships_, spread, fewer),
+        ]
 
     # Input ------------------------------------------------------------------------------------------------------------
 
@@ -688,17 +681,19 @@ class RDFKC(InductiveSoftClusterer):
         """Features (n, d) or images (n, H, W) or (n, C, H, W)."""
         refuse_dask(self, X)
         images = getattr(X, "ndim", 2) in (3, 4) if reset else len(self._sample_shape) > 1
-        X = validate_grid(X) if images else validate_features(self, X, reset=reset, accept_sparse=False)
+        samples: NDArray[Any] = (
+            validate_grid(X) if images else validate_features(self, X, reset=reset, accept_sparse=False)
+        )
         if reset:
-            self._sample_shape: tuple[int, ...] = X.shape[1:]
+            self._sample_shape: tuple[int, ...] = samples.shape[1:]
             if images:
                 self.n_features_in_ = math.prod(self._sample_shape)
-                self._forget("feature_names_in_")
-        elif X.shape[1:] != self._sample_shape:
+        elif samples.shape[1:] != self._sample_shape:
             raise ValueError(
-                f"X has samples of shape {X.shape[1:]}, but RDFKC is expecting samples of shape {self._sample_shape}."
+                f"X has samples of shape {samples.shape[1:]}, but RDFKC is expecting samples of shape "
+                f"{self._sample_shape}."
             )
-        return X
+        return samples
 
     @property
     def _shape(self) -> tuple[int, ...]:

@@ -136,7 +136,9 @@ def plural(noun: str) -> str:
 def not_converged(
     model: Any, run: Run[Any], limit: str = "max_iter", passes: str = "passes", remedy: str = "tol"
 ) -> list[str]:
-    """The complaint about a run that did not converge; none if it did, or if only one pass was asked for.
+    """The complaint about a run that did not converge; none if it did, or if a number of passes was asked for.
+
+    One pass is such a number, and ``tol=None`` makes any limit one.
 
     Parameters
     ----------
@@ -149,14 +151,14 @@ def not_converged(
     remedy : str, default="tol"
         What else to increase; empty if nothing helps but the limit.
     """
-    most = getattr(model, limit)
-    if run.converged or most == 1:
+    most, tol = getattr(model, limit), getattr(model, "tol", np.nan)
+    if run.converged or most == 1 or tol is None:
         return []
     name = f"{type(model).__name__} did not converge"
     if run.period:
         cycle = f"after {run.n_iter} {passes} it goes round in a cycle of {run.period} states"
         return [f"{name}: {cycle}. More {passes} change nothing."]
-    change = f" (last change {run.residual:.2g}, tol={model.tol:.2g})" if np.isfinite(run.residual) else ""
+    change = f" (last change {run.residual:.2g}, tol={tol:.2g})" if np.isfinite([run.residual, tol]).all() else ""
     return [f"{name} in {limit}={most} {passes}{change}. Increase {' or '.join(filter(None, (limit, remedy)))}."]
 
 

@@ -156,6 +156,11 @@ class Run(Generic[S]):
     residual: float = np.inf
 
     @property
+    def begun(self) -> bool:
+        """Whether there is something to keep of it."""
+        return self.n_iter > 0
+
+    @property
     def ending(self) -> str:
         """How it ended, in words."""
         if self.period:
@@ -175,7 +180,7 @@ def silent(*run: Any) -> None:
 def best_run(runs: Sequence[Run[S]], sense: Sense) -> Run[S] | None:
     """The run of best objective that has begun, the first of those that only rounding tells apart; None if none has."""
     sign = 1 if sense == "min" else -1
-    begun = [(sign * run.history[-1] if run.history else np.inf, run) for run in runs if run.n_iter]
+    begun = [(sign * run.history[-1] if run.history else np.inf, run) for run in runs if run.begun]
     least = min((objective for objective, _ in begun), default=np.inf)
     return next((run for objective, run in begun if objective <= least + _ROUNDING * abs(least)), None)
 

@@ -12,19 +12,21 @@ behavioral data. IEEE Internet of Things Journal 11(8), 14657-14670.
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._types import Array
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import coinciding
-from ..inputs.clients import align_features, validate_clients
+from ..engine import fitting
+from ..engine.collapse import coinciding
+from ..engine.loop import Policy, Run
+from ..inputs.clients import Client, align_features, validate_clients
 from .partial import partial_distances
 from .protocol import (
     CONSTRAINTS,
@@ -42,6 +44,24 @@ from .protocol import (
     told_centers,
 )
 from .sammon import sammon_map
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class Messages(NamedTuple):
+    """What was sent in both rounds."""
+
+    settings: Settings  # to the clients
+    summaries: list[Summary]
+    plan: Plan  # to the clients
+    fits: list[Fit]
+    aggregate: Aggregate  # to the clients
+
+    def run(self) -> Run[Messages]:
+        """The passes of the clients, with the history of the server."""
+        converged = all(fit.converged for fit in self.fits)
+        return Run(self, list(self.aggregate.history), max(fit.n_iter for fit in self.fits), converged)
 
 
 class FeMIFuzzy(InductiveSoftClusterer):
@@ -168,9 +188,25 @@ class FeMIFuzzy(InductiveSoftClusterer):
     [(3, 4), (3, 4), (3, 4)]
     """
 
+    memberships_: NDArray[Any]
+    labels_: NDArray[np.intp]
+    centers_: NDArray[Any]
+    n_clusters_: int
+    m_: float
+    client_memberships_: list[NDArray[Any]]
+    client_sizes_: NDArray[np.intp]
+    client_index_: NDArray[np.intp]
+    xie_beni_: dict[int, float]
+    embedding_: Array
+    messages_: dict[str, Any]
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     modality: ClassVar[Literal["clients"]] = "clients"
     train_rule: ClassVar[Literal["reinferred"]] = "reinferred"
-    _objective_sense: ClassVar[Literal["min"]] = "min"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CONSTRAINTS | {
         "projection": [None, StrOptions({"sammon"})],
         "random_state": ["random_state"],
@@ -208,7 +244,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, feature_names: Any = None) -> FeMIFuzzy:
+    def fit(self, X: Any, y: Any = None, *, feature_names: Any = None) -> Self:
         """Run the protocol with all clients in this process.
 
         Parameters
@@ -224,30 +260,25 @@ class FeMIFuzzy(InductiveSoftClusterer):
         -------
         self : object
         """
-        settings = self._settings()
-        clients = validate_clients(X, feature_names)
-        self._forget("messages_", "memberships_", "labels_")
-        summaries = []
-        for c, client in enumerate(clients):
-            summaries.append(client_summary(client.X, settings, feature_names=client.features))
-            self._say(f"client {c}: {summaries[-1].n_samples} rows, {len(summaries[-1].features)} features summarised")
-        plan = server_plan(summaries, settings)
-        self._say(f"server: {plan.n_clusters} clusters of {len(plan.features)} features")
-        fits = []
-        for c, client in enumerate(clients):
-            fits.append(client_fit(client.X, plan, feature_names=client.features))
-            self._say(f"client {c}: {int((fits[-1].mass > 0).sum())} centroids after {fits[-1].n_iter} passes")
-        aggregate = server_aggregate(fits, plan)
-        self._say(f"server: objective {aggregate.history[-1]:.8g}, {len(aggregate.history)} passes")
-        dtype = np.result_type(*[client.X.dtype for client in clients])
-        memberships = [client_score(client.X, plan, aggregate, feature_names=client.features) for client in clients]
-        self._set_memberships(np.vstack(memberships).astype(dtype, copy=False))
-        self.client_sizes_ = np.array([len(client.X) for client in clients])
-        self.client_index_ = np.repeat(np.arange(len(clients)), self.client_sizes_)
-        self.client_memberships_ = np.split(self.memberships_, np.cumsum(self.client_sizes_)[:-1])
-        self._store(summaries, plan, fits, aggregate, named=clients[0].named, dtype=dtype)
-        for complaint in self._complaints(align_features([client.features for client in clients], settings.align)):
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+        with fitting.Fit[Messages](self) as fit:
+            settings = self._settings()
+            clients = validate_clients(X, feature_names)
+            fit.stores(partial(self._store_clients, clients=clients))
+            summaries = []
+            for c, client in enumerate(clients):
+                told = client_summary(client.X, settings, feature_names=client.features)
+                summaries.append(told)
+                fitting.say(self, f"client {c}: {told.n_samples} rows, {len(told.features)} features summarised")
+            plan = server_plan(summaries, settings)
+            fitting.say(self, f"server: {plan.n_clusters} clusters of {len(plan.features)} features")
+            fits = []
+            for c, client in enumerate(clients):
+                found = client_fit(client.X, plan, feature_names=client.features)
+                fits.append(found)
+                fitting.say(self, f"client {c}: {int((found.mass > 0).sum())} centroids after {found.n_iter} passes")
+            aggregate = server_aggregate(fits, plan)
+            fitting.say(self, f"server: objective {aggregate.history[-1]:.8g}, {len(aggregate.history)} passes")
+            fit.runs.append(Messages(settings, summaries, plan, fits, aggregate).run())
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
@@ -286,9 +317,10 @@ class FeMIFuzzy(InductiveSoftClusterer):
         return predict_rows(X, self.messages_["plan"], self.messages_["aggregate"])
 
     @property
-    def _monotone(self) -> bool:
-        """Whether no pass at the server makes the objective worse: partial distances may, before all is shared."""
-        return not np.isnan(told_centers(self.messages_["fits"])[0]).any()
+    def _policy(self) -> Policy:
+        """A pass at the server may make the objective worse if centroids that came in lack features."""
+        known = not hasattr(self, "messages_") or not np.isnan(told_centers(self.messages_["fits"])[0]).any()
+        return Policy(monotone=known, place=None)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -297,29 +329,14 @@ class FeMIFuzzy(InductiveSoftClusterer):
         return tags
 
     def _settings(self) -> Settings:
-        """The parameters that the clients need to know, checked."""
-        self._validate_params()
+        """The parameters that the clients need to know."""
         shared = {name: getattr(self, name) for name in CONSTRAINTS}
         return Settings(**shared, seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
 
-    def _store(
-        self,
-        summaries: list[Summary],
-        plan: Plan,
-        fits: list[Fit],
-        aggregate: Aggregate,
-        *,
-        named: bool,
-        dtype: Any = np.float64,
-    ) -> None:
+    def _store(self, run: Run[Messages], *, named: bool, dtype: Any = np.float64) -> list[str]:
         """Set the fitted attributes that the server knows: all but those with an entry per row."""
-        self.messages_: dict[str, Any] = {
-            "settings": plan.settings,
-            "summaries": summaries,
-            "plan": plan,
-            "fits": fits,
-            "aggregate": aggregate,
-        }
+        _, _, plan, fits, aggregate = run.state
+        self.messages_ = run.state._asdict()
         self.n_clusters_ = len(aggregate.centers)
         self.m_ = plan.m
         self.centers_ = (plan.mean + aggregate.centers * plan.std).astype(dtype)
@@ -328,29 +345,32 @@ class FeMIFuzzy(InductiveSoftClusterer):
             for i, score in enumerate(plan.log_xie_beni)
             if not np.isnan(score)
         }
-        self.objective_history_ = aggregate.history
-        self.objective_ = float(aggregate.history[-1])
-        self.n_iter_ = max(fit.n_iter for fit in fits)
-        self.converged_ = all(fit.converged for fit in fits)
         self.n_features_in_ = len(plan.features)
-        self._forget("feature_names_in_")
         if named:
             self.feature_names_in_ = np.array(plan.features, dtype=object)
-        self._forget("embedding_")
         if self.projection == "sammon":
             points = np.vstack([aggregate.centers, told_centers(fits)[0]])
             self.embedding_ = sammon_map(np.sqrt(partial_distances(points, points)))[0]
+        return []
 
-    def _complaints(self, features: list[str]) -> list[str]:
-        """What to warn of after a fit. A single pass that was asked for is no failure to converge."""
-        plan, fits, aggregate = (self.messages_[name] for name in ("plan", "fits", "aggregate"))
-        complaints = []
-        if not self.converged_ and self.max_iter > 1:
-            failed = [c for c, fit in enumerate(fits) if not fit.converged]
-            complaints.append(
-                f"FeMIFuzzy did not converge in max_iter={self.max_iter} passes of fuzzy c-means at the clients "
-                f"{failed}. Increase max_iter or tol."
-            )
+    def _store_clients(self, run: Run[Messages], clients: list[Client]) -> list[str]:
+        """Set all fitted attributes; gives what to warn of."""
+        _, _, plan, _, aggregate = run.state
+        dtype = np.result_type(*[client.X.dtype for client in clients])
+        memberships = [client_score(client.X, plan, aggregate, feature_names=client.features) for client in clients]
+        self._set_memberships(np.vstack(memberships).astype(dtype, copy=False))
+        self.client_sizes_ = np.array([len(client.X) for client in clients])
+        self.client_index_ = np.repeat(np.arange(len(clients)), self.client_sizes_)
+        self.client_memberships_ = np.split(self.memberships_, np.cumsum(self.client_sizes_)[:-1])
+        self._store(run, named=clients[0].named, dtype=dtype)
+        return self._complaints(run, align_features([client.features for client in clients], plan.settings.align))
+
+    def _complaints(self, run: Run[Messages], features: list[str]) -> list[str]:
+        """What to warn of after a fit; ``features`` are those of the clients."""
+        _, _, plan, fits, aggregate = run.state
+        failed = [c for c, fit in enumerate(fits) if not fit.converged]
+        passes = f"passes of fuzzy c-means at the clients {failed}"
+        complaints = fitting.not_converged(self, run, passes=passes)
         rare = [feature for feature in features if feature not in set(plan.features)]
         if rare:
             complaints.append(
@@ -367,7 +387,3 @@ class FeMIFuzzy(InductiveSoftClusterer):
         return complaints + coinciding(
             "FeMIFuzzy", aggregate.centers, self.memberships_, float(len(plan.features)), remedy
         )
-
-    def _say(self, text: str) -> None:
-        if self.verbose:
-            print(f"FeMIFuzzy {text}")

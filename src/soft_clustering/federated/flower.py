@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._extras import require
+from ..engine import fitting
 from ..inputs.clients import validate_client
-from .femi_fuzzy import FeMIFuzzy
+from .femi_fuzzy import FeMIFuzzy, Messages
 from .protocol import (
     Aggregate,
     Fit,
@@ -57,21 +59,21 @@ def make_client_app(load: Callable[[Any], Any], keep: Callable[[Any, Any], None]
             raise ValueError("load must give feature names, as the columns of a data frame or beside the matrix.")
         return {"X": client.X, "feature_names": client.features}
 
-    @app.train("summary")
     def summary(message: Any, context: Any) -> Any:
         return flwr.Message(pack(client_summary(settings=unpack(message, Settings), **rows(context))), reply_to=message)
 
-    @app.train("fit")
     def fit(message: Any, context: Any) -> Any:
         return flwr.Message(pack(client_fit(plan=unpack(message, Plan), **rows(context))), reply_to=message)
 
-    @app.evaluate("score")
     def score(message: Any, context: Any) -> Any:
         if keep is not None:
             plan, aggregate = unpack(message, Plan), unpack(message, Aggregate)
             keep(context, client_score(plan=plan, aggregate=aggregate, **rows(context)))
         return flwr.Message(flwr.RecordDict(), reply_to=message)
 
+    app.train("summary")(summary)
+    app.train("fit")(fit)
+    app.evaluate("score")(score)
     return app
 
 
@@ -93,14 +95,16 @@ def fit_over_grid(model: FeMIFuzzy, grid: Any, *, n_clients: int, timeout: float
         Fitted, but for the attributes with an entry per row, which nobody knows: the memberships stay with the
         clients. It predicts.
     """
-    settings = model._settings()
-    nodes = _wait_for_nodes(grid, n_clients, timeout)
-    summaries = [unpack(reply, Summary) for reply in _ask(grid, nodes, "train.summary", pack(settings), timeout)]
-    plan = server_plan(summaries, settings)
-    fits = [unpack(reply, Fit) for reply in _ask(grid, nodes, "train.fit", pack(plan), timeout)]
-    aggregate = server_aggregate(fits, plan)
-    _ask(grid, nodes, "evaluate.score", pack(plan, aggregate), timeout)
-    model._store(summaries, plan, fits, aggregate, named=True)
+    with fitting.Fit[Messages](model) as fit:
+        fit.stores(partial(model._store, named=True))
+        settings = model._settings()
+        nodes = _wait_for_nodes(grid, n_clients, timeout)
+        summaries = [unpack(reply, Summary) for reply in _ask(grid, nodes, "train.summary", pack(settings), timeout)]
+        plan = server_plan(summaries, settings)
+        fits = [unpack(reply, Fit) for reply in _ask(grid, nodes, "train.fit", pack(plan), timeout)]
+        aggregate = server_aggregate(fits, plan)
+        _ask(grid, nodes, "evaluate.score", pack(plan, aggregate), timeout)
+        fit.runs.append(Messages(settings, summaries, plan, fits, aggregate).run())
     return model
 
 

@@ -22,7 +22,8 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 
 from .._types import Array
 from ..engine.blocks import Block, Frame
-from ..fuzzy.fcm import FCM, resolve_fuzzifier
+from ..fuzzy.fcm import FCM
+from ..fuzzy.fuzzifier import resolve_fuzzifier
 from ..inputs.clients import Client, align_features, validate_client
 from ..inputs.features import check_enough_samples, validate_matrix
 from ..kernels import reference
@@ -45,7 +46,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 _CONSTANT = 8 * np.finfo(float).eps  # a standard deviation below this share of the mean is rounding
-_LEAST = 1e-300  # the inverse of a smaller one is no float
+_LEAST = 1e-300  # the inverse of a smaller standard deviation overflows
 _LOG_LIMIT = 100.0  # of a log Xie-Beni index: centroids that coincide, or rows that lie on them
 
 

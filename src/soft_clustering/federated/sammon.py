@@ -79,7 +79,7 @@ def place_by_landmarks(distances: Array, landmarks: Array) -> Array:
     # |y - l_k|^2 is linear in y but for |y|^2, which differences over k take away.
     centroid = L.mean(axis=0)
     squares = ((L - centroid) ** 2).sum(axis=1) - D * D
-    Y = centroid + (squares - squares.mean(axis=1, keepdims=True)) @ np.linalg.pinv(2 * (L - centroid)).T
+    Y: Array = centroid + (squares - squares.mean(axis=1, keepdims=True)) @ np.linalg.pinv(2 * (L - centroid)).T
     weight = _inverse(D)
     step, stress, moving = np.full(len(D), _FACTOR), _stress(Y, L, D, weight), np.full(len(D), True)
     for _ in range(_MAX_ITER):

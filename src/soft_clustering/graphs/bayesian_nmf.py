@@ -24,9 +24,10 @@ V. Y. F. Tan, C. Fevotte (2009). Automatic relevance determination in nonnegativ
 from __future__ import annotations
 
 import math
-import warnings
+from collections.abc import Iterator
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +37,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
 from ..base import MembershipKind
-from ..engine.alternating import PARAMETERS, Run
+from ..engine.alternating import PARAMETERS
+from ..engine.fitting import Fit, not_converged
+from ..engine.loop import Policy, Run, finished, iterate, objective_change
 from ..kernels.graphs import ratio_rows
-from .network import GraphClusterer, Interrupted, best_of_starts, iterate, mean_weight, row_sums, without_links
+from .network import GraphClusterer, mean_weight, row_sums
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _FIRST = 100  # most communities to begin with where their number is to be found
 _EPS = math.sqrt(np.finfo(float).eps)
@@ -46,11 +52,18 @@ _PREDICTION_STEPS = 200
 
 
 class Factors(NamedTuple):
-    """The state."""
+    """The strengths and the precisions of the communities."""
 
     W: Array  # (n, K)
     H: Array  # (n, K)
     beta: Array  # (K,)
+
+
+class State(NamedTuple):
+    """The factors, and the numerators of the next step of H, which are found together with the energy."""
+
+    factors: Factors
+    ratios: Array  # (n, K)
 
 
 class BayesianNMF(GraphClusterer):
@@ -141,8 +154,13 @@ class BayesianNMF(GraphClusterer):
     16
     """
 
+    n_effective_clusters_: int
+    components_: NDArray[Any]
+    precisions_: Array
+    community_shares_: NDArray[Any]
+    threshold_: float
     membership_kind: ClassVar[MembershipKind] = "affiliation"
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
+    _policy = Policy(residual=objective_change, by_objective=True, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "prior_shape": [Interval(Real, 0, None, closed="neither")],
@@ -176,7 +194,7 @@ class BayesianNMF(GraphClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> BayesianNMF:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the communities of a graph.
 
         Parameters
@@ -189,53 +207,58 @@ class BayesianNMF(GraphClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        A = self._graph(X)
-        self.threshold_ = 0.25
-        linked = np.flatnonzero(np.diff(A.indptr))
-        if len(linked) == 0:
-            K = self.n_clusters or 1
-            nothing = np.zeros((A.shape[0], K))
-            self._state, self._unit, self.n_effective_clusters_ = Factors(nothing, nothing, np.ones(K)), 1.0, 0
-            without_links(self, self._store(nothing.astype(A.dtype), A.dtype))
-            return self
-        V = self._target(A[linked][:, linked].astype(np.float64))
-        rng = check_random_state(self.random_state)
-        K = self.n_clusters or min(-(-len(linked) // 2), _FIRST)
+        with Fit[State](self) as fit:
+            A = self._graph(X)
+            self.threshold_ = 0.25
+            linked = np.flatnonzero(np.diff(A.indptr))
+            fit.stores(partial(self._store, linked=linked, A=A))
+            if len(linked) == 0:
+                self._unit, nothing = 1.0, np.zeros((0, self.n_clusters or 1))
+                fit.runs.append(finished(State(Factors(nothing, nothing, np.ones(nothing.shape[1])), nothing)))
+                return self
+            V = self._target(A[linked][:, linked].astype(np.float64))
+            rng = check_random_state(self.random_state)
+            K = self.n_clusters or min(-(-len(linked) // 2), _FIRST)
 
-        def step(state: tuple[Factors, Array]) -> tuple[tuple[Factors, Array], float]:
-            (W, H, beta), ratios = state
-            H = H * ratios / (W.sum(axis=0) + H * beta + _EPS)
-            beta = self._precisions(W, H)
-            W = W * ratio_rows(V, W, H)[0] / (H.sum(axis=0) + W * beta + _EPS)
-            found = Factors(W, H, beta)
-            ratios, fit = ratio_rows(V, H, W)  # for the next pass, and for U
-            return (found, ratios), self._energy(V, found, fit)
+            def step(state: State) -> tuple[State, float]:
+                (W, H, beta), ratios = state
+                H = H * ratios / (W.sum(axis=0) + H * beta + _EPS)
+                beta = self._precisions(W, H)
+                W = W * ratio_rows(V, W, H)[0] / (H.sum(axis=0) + W * beta + _EPS)
+                found = Factors(W, H, beta)
+                ratios, logs = ratio_rows(V, H, W)
+                return State(found, ratios), self._energy(V, found, logs)
 
-        def start() -> Run:
-            W, H = rng.uniform(size=(2, len(linked), K))
-            return iterate(self, (Factors(W, H, np.ones(K)), ratio_rows(V, H, W)[0]), step)
+            def starts() -> Iterator[State]:
+                for _ in range(self.n_init):
+                    W, H = rng.uniform(size=(2, len(linked), K))
+                    yield State(Factors(W, H, np.ones(K)), ratio_rows(V, H, W)[0])
 
-        try:
-            run = best_of_starts(self, self.n_init, start)
-        except Interrupted as interrupt:
-            self._finish(interrupt.run.state[0], linked, A)
-            raise
-        self._finish(run.state[0], linked, A)
+            loop = partial(iterate, step=step, policy=self._policy, max_iter=self.max_iter, tol=self.tol)
+            fit.run_starts(starts(), partial(loop, report=fit.report))
         return self
 
-    def _finish(self, factors: Factors, linked: NDArray[np.intp], A: Any) -> None:
+    def _store(self, run: Run[State], linked: NDArray[np.intp], A: Any) -> list[str]:
         """Drop what was shrunk away, and give the nodes without links zeros."""
+        factors, complaints = run.state.factors, not_converged(self, run)
         kept = self._kept(factors)
+        if len(linked) and not kept.any():
+            complaints.append("All communities were shrunk away: the strongest is kept")
+            kept[np.argmax(factors.W.max(axis=0) * factors.H.max(axis=0))] = True
         self.n_effective_clusters_ = int(kept.sum())
-        if self.n_clusters is None:
+        if self.n_clusters is None and kept.any():
             factors = Factors(*(part[..., kept] for part in factors))
         W, H = np.zeros((2, A.shape[0], factors.W.shape[1]))
         W[linked], H[linked] = factors.W, factors.H
         if self.n_clusters is not None:
             W, H = W * kept, H * kept
         self._state = Factors(W, H, factors.beta)
-        self._set_memberships(self._store(W.astype(A.dtype), A.dtype))
+        self._set_memberships(W.astype(A.dtype))
+        self.components_ = H.T.astype(A.dtype)
+        self.precisions_ = factors.beta.copy()
+        sums = self.memberships_.sum(axis=1, keepdims=True)
+        self.community_shares_ = self.memberships_ / np.where(sums > 0, sums, 1)
+        return complaints
 
     def _target(self, A: Any) -> Any:
         """The matrix to factorise: the links and a diagonal, largest entry 1."""
@@ -255,31 +278,21 @@ class BayesianNMF(GraphClusterer):
         precisions: Array = (len(W) + self.prior_shape - 1) / (self.prior_rate + size)
         return precisions
 
-    def _energy(self, V: Any, state: Factors, fit: float) -> float:
-        """U, of which ``fit`` is sum V log R."""
-        W, H, beta = state
+    def _energy(self, V: Any, factors: Factors, logs: float) -> float:
+        """U, of which ``logs`` is sum V log R."""
+        W, H, beta = factors
         size = (np.square(W).sum(axis=0) + np.square(H).sum(axis=0)) / 2
-        poisson = V.data @ (np.log(V.data) - 1) - fit + W.sum(axis=0) @ H.sum(axis=0)
+        poisson = V.data @ (np.log(V.data) - 1) - logs + W.sum(axis=0) @ H.sum(axis=0)
         prior = beta @ (size + self.prior_rate) - (len(W) + self.prior_shape - 1) * np.log(beta).sum()
         return float(poisson + prior)
 
-    def _kept(self, state: Factors) -> NDArray[np.bool_]:
+    def _kept(self, factors: Factors) -> NDArray[np.bool_]:
         """Communities that were not shrunk away; where the number is found, only those that are the first of a node."""
-        W, H = state.W.max(axis=0), state.H.max(axis=0)
+        W, H = factors.W.max(axis=0, initial=0.0), factors.H.max(axis=0, initial=0.0)
         kept: NDArray[np.bool_] = (self.prune_tol * W.max() < W) & (self.prune_tol * H.max() < H)
         if self.n_clusters is None:
-            kept &= np.bincount(np.where(kept, state.W, -1).argmax(axis=1), minlength=len(kept)) > 0
-        if not kept.any():
-            warnings.warn("All communities were shrunk away: the strongest is kept", UserWarning, stacklevel=4)
-            kept[np.argmax(W * H)] = True
+            kept &= np.bincount(np.where(kept, factors.W, -1).argmax(axis=1), minlength=len(kept)) > 0
         return kept
-
-    def _store(self, memberships: NDArray[Any], dtype: Any) -> NDArray[Any]:
-        self.components_ = self._state.H.T.astype(dtype)
-        self.precisions_ = self._state.beta.copy()
-        sums = memberships.sum(axis=1, keepdims=True)
-        self.community_shares_ = memberships / np.where(sums > 0, sums, 1)
-        return memberships
 
     def _strengths(self) -> NDArray[Any]:
         return self.community_shares_

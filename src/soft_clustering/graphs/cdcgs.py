@@ -26,23 +26,27 @@ from __future__ import annotations
 import math
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..deep.training import load_torch, reproducible, resolve_device
-from ..engine.alternating import PARAMETERS, Run, best_run, objective_change
-from ..engine.threads import single_threaded_blas
+from .._types import Array
+from ..engine.alternating import PARAMETERS
+from ..engine.fitting import Fit, not_converged
+from ..engine.loop import Policy, Run, finished, objective_change
+from ..engine.training import load_torch, reproducible, resolve_device
 from ..kernels import most_threads
 from ..kernels.graphs import gumbel_slope, gumbel_softmax
-from .network import GraphClusterer, Interrupted, best_of_starts, neighbour_means, row_sums, without_links
+from .network import GraphClusterer, neighbour_means, row_sums
+
+if TYPE_CHECKING:
+    from typing import Self
 
 # The temperature, as a part of the first one, from a part of the epochs on.
 _STEPS = ((0, 1), (1 / 8, 0.625), (1 / 6, 0.5), (1 / 4, 0.375), (1 / 3, 0.25), (1 / 2, 0.125), (2 / 3, 0.0625))
@@ -141,8 +145,9 @@ class CDCGS(GraphClusterer):
     16
     """
 
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
-    _monotone: ClassVar[bool] = False  # the loss is that without noise
+    logits_: NDArray[Any]
+    interaction_matrix_: Array
+    _policy = Policy(monotone=False, residual=objective_change, by_objective=True, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: PARAMETERS[name] for name in ("n_clusters", "n_init", "random_state", "verbose")},
         "objective": [StrOptions({"identity", "modularity"})],
@@ -184,7 +189,7 @@ class CDCGS(GraphClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> CDCGS:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the communities of a graph.
 
         Parameters
@@ -197,61 +202,48 @@ class CDCGS(GraphClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        A = self._graph(X)
-        torch = load_torch("CDCGS")
-        device = resolve_device(torch, self.device)
-        n, K = A.shape[0], self.n_clusters
-        rng = check_random_state(self.random_state)
-        generators = [np.random.default_rng(rng.randint(2**31 - 1)) for _ in range(self.n_init)]
-        if A.nnz == 0:
-            self.logits_ = np.ones((n, K), dtype=A.dtype)
-            self.interaction_matrix_ = np.zeros((K, K))
-            without_links(self, np.full((n, K), 1 / K, dtype=A.dtype))
-            return self
-        threads = most_threads()  # the draws are the same on any number of them; torch itself has one
-        with single_threaded_blas(), reproducible(torch), torch.no_grad():
+        with Fit[Any](self) as fit:
+            fit.unit = "epoch"
+            A = self._graph(X)
+            torch = load_torch("CDCGS")
+            device = resolve_device(torch, self.device)
+            rng = check_random_state(self.random_state)
+            generators = [np.random.default_rng(rng.randint(2**31 - 1)) for _ in range(self.n_init)]
+            threads = most_threads()  # the draws are the same on any number of them; torch itself has one
+            fit.enter(reproducible(torch))
+            fit.enter(torch.no_grad())
+            fit.stores(partial(self._store, torch=torch, A=A))
+            if A.nnz == 0:
+                fit.runs.append(finished(torch.ones((self.n_clusters, A.shape[0]), dtype=torch.float64)))
+                return self
             links = Links(torch, A, device)
-            runs = self._runs(torch, links, generators, threads)
-            try:
-                run = best_of_starts(self, self.n_init, lambda: next(runs), "max_epochs")
-            except Interrupted as interrupt:
-                self._finish(torch, interrupt.run.state, A)
-                raise
-            self._finish(torch, run.state, A)
-        members = len(np.unique(self.labels_[np.diff(A.indptr) > 0]))
-        if members < K:
-            warnings.warn(
-                f"CDCGS left communities empty: {members} of n_clusters={K} have members. Use fewer clusters, or more "
-                "starts.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            stacked = max(_STACK // (self.n_draws * self.n_clusters * links.n), 1)
+            for first in range(0, self.n_init, stacked):
+                starts = [Start(None) for _ in generators[first : first + stacked]]
+                fit.runs[:] = [*([] if fit.best is None else [fit.best]), *starts]
+                self._learn(torch, links, generators[first : first + stacked], threads, starts, fit)
+                for number, start in enumerate(starts, first + 1):
+                    fit.report_start(number, start)
         return self
 
-    def _finish(self, torch: Any, W: Any, A: Any) -> None:
+    def _store(self, run: Run[Any], torch: Any, A: Any) -> list[str]:
+        W, K = run.state, self.n_clusters
         memberships = torch.softmax(W, 0).T.cpu().numpy()
         self.logits_ = W.T.cpu().numpy().astype(A.dtype)
         self.interaction_matrix_ = memberships.T @ (A @ memberships)  # in double precision: sums may be large
         self._set_memberships(memberships.astype(A.dtype))
+        complaints = not_converged(self, run, "max_epochs", "epochs")
+        members = len(np.unique(self.labels_[np.diff(A.indptr) > 0]))
+        if A.nnz and members < K:
+            complaints.append(
+                f"CDCGS left communities empty: {members} of n_clusters={K} have members. Use fewer clusters, or more "
+                "starts."
+            )
+        return complaints
 
-    def _runs(self, torch: Any, links: Links, generators: list[Any], threads: int) -> Iterator[Start]:
-        """All starts, as many of them side by side as there is room for."""
-        size = self.n_draws * self.n_clusters * links.n
-        stacked = max(_STACK // size, 1)
-        for first in range(0, self.n_init, stacked):
-            yield from self._stack(torch, links, generators[first : first + stacked], threads)
-
-    def _stack(self, torch: Any, links: Links, generators: list[Any], threads: int) -> list[Start]:
-        """Starts side by side."""
-        runs = [Start(None) for _ in generators]
-        try:
-            self._learn(torch, links, generators, threads, runs)
-        except KeyboardInterrupt as interrupt:
-            raise Interrupted(best_run(runs, self._objective_sense) or runs[0]) from interrupt
-        return runs
-
-    def _learn(self, torch: Any, links: Links, generators: list[Any], threads: int, running: list[Start]) -> None:
+    def _learn(
+        self, torch: Any, links: Links, generators: list[Any], threads: int, running: list[Start], fit: Fit[Any]
+    ) -> None:
         """Adam on a stack. Arrays have the axes (starts, communities, nodes), draws after the starts."""
         loss_of = {"identity": identity_loss, "modularity": modularity_loss}[self.objective]
         shape = (len(generators), self.n_clusters, links.n)
@@ -274,6 +266,7 @@ class CDCGS(GraphClusterer):
             )
             for run, w, loss, of_sets in zip(running, W, soft, settled, strict=True):
                 self._look(run, w, loss, of_sets, epoch)
+                fit.report(run)
             going = [i for i, run in enumerate(running) if not run.converged]
             if not going:
                 break
@@ -305,8 +298,6 @@ class CDCGS(GraphClusterer):
         run.residual = max(changes, default=np.inf)
         cold = epoch - _STILL * self._pace >= _LAST[0] * self.max_epochs
         run.converged = cold and self.tol is not None and len(changes) == _STILL and run.residual <= self.tol
-        if self.verbose > 1:
-            print(f"CDCGS epoch {epoch}: objective {loss:.8g}, change {run.residual:.3g}")
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Memberships of new nodes, each for itself: the mean of those of the nodes that it is linked to.
@@ -324,12 +315,13 @@ class CDCGS(GraphClusterer):
         links = self._links(X)
         rows = neighbour_means(links, self.memberships_)
         rows[np.diff(links.indptr) == 0] = 1 / self.n_clusters
-        return (rows / rows.sum(axis=1, keepdims=True)).astype(links.dtype)
+        memberships: NDArray[Any] = (rows / rows.sum(axis=1, keepdims=True)).astype(links.dtype)
+        return memberships
 
 
 @dataclass
-class Start(Run):
-    """A run, with the loss of its communities as sets at each look."""
+class Start(Run[Any]):
+    """A run of logits (communities, nodes), with the loss of its communities as sets at each look."""
 
     settled: list[float] = field(default_factory=list)
 

@@ -21,23 +21,26 @@ Machine Learning Research 24(127), 1-21.
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
 from .._types import Array
 from ..base import MembershipKind
-from ..deep.training import (
+from ..engine.alternating import PARAMETERS
+from ..engine.fitting import Fit, not_converged
+from ..engine.loop import Policy, Run, finished, objective_change
+from ..engine.threads import single_threaded_blas
+from ..engine.training import (
     check_finite,
     check_layer_sizes,
     load_torch,
@@ -46,8 +49,6 @@ from ..deep.training import (
     reproducible,
     resolve_device,
 )
-from ..engine.alternating import PARAMETERS, Run, objective_change
-from ..engine.threads import single_threaded_blas
 from ..inputs.graphs import validate_node_features
 from .message_passing import (
     Features,
@@ -58,15 +59,12 @@ from .message_passing import (
     dropout,
     normalised_adjacency,
 )
-from .network import (
-    Interrupted,
-    best_of_starts,
-    mean_weight,
-    neighbour_means,
-    row_sums,
-    soft_modularity,
-    without_links,
-)
+from .network import mean_weight, neighbour_means, row_sums, soft_modularity
+
+if TYPE_CHECKING:
+    from typing import Self
+
+Layers = list[tuple[Array, ...]]  # weights, biases and skip weights of each layer, the last one without skip weights
 
 _EVAL_EVERY = 10  # epochs
 _PATIENCE = 2  # evaluations of little change that are convergence
@@ -74,7 +72,7 @@ _SELU = 1.6732632423543772, 1.0507009873554805
 _REMEDY = "use a smaller learning_rate, or scale node_features"
 
 
-def collapse(C: Any) -> float:
+def collapse_penalty(C: Any) -> float:
     """sqrt(K) / n |sum_i C_i| - 1, between 0 and sqrt(K) - 1."""
     n, K = C.shape
     return float(math.sqrt(K) / n * np.linalg.norm(C.sum(axis=0)) - 1)
@@ -205,9 +203,11 @@ class DMoN(NodeNetwork):
     0.37
     """
 
+    threshold_: float
+    embedding_: NDArray[Any]
+    modularity_: float
     membership_kind: ClassVar[MembershipKind] = "partition"
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
-    _monotone: ClassVar[bool] = False
+    _policy = Policy(monotone=False, residual=objective_change, by_objective=True, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": PARAMETERS["n_clusters"],
         "hidden_layer_sizes": ["array-like"],
@@ -251,7 +251,7 @@ class DMoN(NodeNetwork):
 
     # The protocol -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, node_features: Any = None) -> DMoN:
+    def fit(self, X: Any, y: Any = None, *, node_features: Any = None) -> Self:
         """Fit the memberships of a graph.
 
         Parameters
@@ -265,43 +265,31 @@ class DMoN(NodeNetwork):
         -------
         self : object
         """
-        self._validate_params()
-        sizes = check_layer_sizes(self.hidden_layer_sizes, least=1)
-        A = self._graph(X)
-        n, K = A.shape[0], self.n_clusters
-        self._unit = mean_weight(A) if A.nnz else 1.0
-        A = self._in_units(A)
-        self.threshold_ = 0.15
-        features = None if node_features is None else validate_node_features(node_features, n)
-        self._features = Features.of(features, None, False)
-        H = self._features.input(A, features)
-        if A.nnz == 0:
-            self._layers: list[Any] = []
-            self.embedding_, self.modularity_ = np.zeros((n, sizes[-1]), dtype=A.dtype), 0.0
-            without_links(self, np.full((n, K), 1 / K, dtype=A.dtype))
-            return self
-        torch = load_torch("DMoN")
-        device = resolve_device(torch, self.device)
-        rng = check_random_state(self.random_state)
-        Ah = normalised_adjacency(A)
+        with Fit[Layers](self) as fit:
+            fit.unit = "epoch"
+            sizes = check_layer_sizes(self.hidden_layer_sizes, least=1)
+            A = self._graph(X)
+            self._unit = mean_weight(A) if A.nnz else 1.0
+            A = self._in_units(A)
+            self.threshold_ = 0.15
+            features = None if node_features is None else validate_node_features(node_features, A.shape[0])
+            self._features = Features.of(features, None, False)
+            H = self._features.input(A, features)
+            if A.nnz == 0:
+                fit.stores(partial(self._store_nothing, A=A, width=sizes[-1]))
+                fit.runs.append(finished([]))
+                return self
+            torch = load_torch("DMoN")
+            device = resolve_device(torch, self.device)
+            rng = check_random_state(self.random_state)
+            fit.enter(reproducible(torch))
+            Ah = normalised_adjacency(A)
+            fit.stores(partial(self._store, A=A, Ah=Ah, H=H))
 
-        def start() -> Run:
-            run = Run(None)
-            try:
-                self._learn(torch, run, A, Ah, H, sizes, device, make_generator(torch, rng))
-            except KeyboardInterrupt as interrupt:
-                raise Interrupted(run) from interrupt
-            return run
+            def learn(run: Run[Layers], rival: Run[Layers] | None) -> None:
+                self._learn(torch, run, A, Ah, H, sizes, device, make_generator(torch, rng), fit.report)
 
-        with single_threaded_blas(), reproducible(torch):
-            try:
-                run = best_of_starts(self, self.n_init, start, "max_epochs")
-            except Interrupted as interrupt:
-                self._finish(interrupt.run, A, Ah, H)
-                raise
-            self._finish(run, A, Ah, H)
-        for complaint in self._complaints():
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+            fit.run_starts(([] for _ in range(self.n_init)), learn)
         return self
 
     def predict_memberships(self, X: Any, *, node_features: Any = None) -> NDArray[Any]:
@@ -335,17 +323,19 @@ class DMoN(NodeNetwork):
         """Links in units of their mean weight, beside which a node's link to itself has weight 1."""
         return sparse.csr_array((links.data / self._unit, links.indices, links.indptr), shape=links.shape)
 
-    def _complaints(self) -> Iterator[str]:
-        K = self.n_clusters
-        found = len(np.unique(self.labels_))
-        if K > 1 and float(self.memberships_.max()) - 1 / K < 1e-3:
-            yield f"DMoN collapsed: all memberships are 1/{K}; use more epochs or fewer clusters"
-        elif found < K:
-            yield f"DMoN found only {found} of n_clusters={K} communities; use more epochs or fewer clusters"
-
     def _learn(
-        self, torch: Any, run: Run, A: Any, Ah: Any, H: Any, sizes: list[int], device: Any, generator: Any
+        self,
+        torch: Any,
+        run: Run[Layers],
+        A: Any,
+        Ah: Any,
+        H: Any,
+        sizes: list[int],
+        device: Any,
+        generator: Any,
+        report: Callable[[Run[Layers]], None],
     ) -> None:
+        """Adam from new weights; the run is brought up to date at each evaluation of the loss."""
         spread = SparseMatrix(torch, Ah, device, symmetric=True)
         seen = as_matrix(torch, H, device)
         loss = ModularityLoss(torch, A, self.collapse_weight, device)
@@ -378,12 +368,11 @@ class DMoN(NodeNetwork):
                 continue
             with torch.no_grad():
                 value = check_finite(float(loss(softmax_rows(network(0.0)))[0]), _REMEDY)
-            if self.verbose > 1:
-                print(f"DMoN epoch {epoch}: loss {value:.8g}")
             fall = run.history[-1] - value if run.history else np.inf
             run.history.append(value)
             run.residual, run.n_iter = objective_change(None, None, run.history), epoch
             run.state = [tuple(part.detach().cpu().double().numpy() for part in layer) for layer in layers]
+            report(run)
             calm = calm + 1 if self.tol is not None and fall <= self.tol * abs(value) else 0
             if calm == _PATIENCE:
                 run.converged = True
@@ -399,20 +388,39 @@ class DMoN(NodeNetwork):
         W, b = self._layers[-1]
         return H, softmax(H @ W + b, axis=1)
 
-    def _finish(self, run: Run, A: Any, Ah: Any, H: Any) -> None:
+    def _store(self, run: Run[Layers], A: Any, Ah: Any, H: Any) -> list[str]:
         """Store the best network, what its nodes send to new ones, and what it says of them."""
         self._layers, self._degrees = run.state, row_sums(A)
         self._products: list[Array] = []
 
         def mix(layer: int, product: Array) -> Array:
             self._products.append(product)
-            return Ah @ product
+            messages: Array = Ah @ product
+            return messages
 
         Z, C = self._forward(H, mix)
         if self._features.width is None:
             C[self._degrees == 0] = 1 / self.n_clusters  # nothing is known of these nodes
-        self.objective_ = self.collapse_weight * collapse(C) - soft_modularity(A, C)
-        self.objective_history_ = np.array([*run.history, self.objective_])
+        run.history.append(self.collapse_weight * collapse_penalty(C) - soft_modularity(A, C))
         self.embedding_ = Z.astype(A.dtype)
         self._set_memberships(C.astype(A.dtype))
         self.modularity_ = soft_modularity(A, np.eye(self.n_clusters)[self.labels_])
+        return not_converged(self, run, "max_epochs", "epochs") + self._collapsed()
+
+    def _store_nothing(self, run: Run[Layers], A: Any, width: int) -> list[str]:
+        """Store what is known of a graph without links."""
+        n, K = A.shape[0], self.n_clusters
+        self._layers = run.state
+        self.embedding_, self.modularity_ = np.zeros((n, width), dtype=A.dtype), 0.0
+        self._set_memberships(np.full((n, K), 1 / K, dtype=A.dtype))
+        return []
+
+    def _collapsed(self) -> list[str]:
+        """A complaint where communities are missing."""
+        K = self.n_clusters
+        found = len(np.unique(self.labels_))
+        if K > 1 and float(self.memberships_.max()) - 1 / K < 1e-3:
+            return [f"DMoN collapsed: all memberships are 1/{K}; use more epochs or fewer clusters"]
+        if found < K:
+            return [f"DMoN found only {found} of n_clusters={K} communities; use more epochs or fewer clusters"]
+        return []

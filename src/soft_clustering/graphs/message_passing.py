@@ -20,7 +20,7 @@ from ..inputs.graphs import validate_node_features
 from .network import GraphClusterer, row_sums
 
 Scaling = Literal["columns", "rows"]
-_LARGEST = 1e15  # of a feature that is taken as it is: its square is a float32
+_LARGEST = 1e15  # of a feature that is taken as it is: its square does not overflow in single precision
 
 
 class NodeNetwork(GraphClusterer):
@@ -134,10 +134,14 @@ def unit_rows(X: Any) -> Any:
     """
     X = X.astype(np.float64)
     # In units of the largest entry, so that no square overflows.
-    for lengths in (lambda rows: dense(abs(rows).max(axis=1)), lambda rows: np.sqrt((rows * rows).sum(axis=1))):
-        scale = 1 / _or_one(np.asarray(lengths(X)).reshape(-1, 1))
-        X = sparse.csr_array(X.multiply(scale)) if sparse.issparse(X) else X * scale
-    return X
+    X = _divided(X, dense(abs(X).max(axis=1)))
+    return _divided(X, np.sqrt((X * X).sum(axis=1)))
+
+
+def _divided(X: Any, lengths: Any) -> Any:
+    """Rows divided by their lengths, those of length 0 by 1."""
+    scale = 1 / _or_one(np.asarray(lengths).reshape(-1, 1))
+    return sparse.csr_array(X.multiply(scale)) if sparse.issparse(X) else X * scale
 
 
 def _or_one(x: Array) -> Array:

@@ -21,8 +21,10 @@ P. K. Gopalan, D. M. Blei (2013). Efficient discovery of overlapping communities
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,18 +36,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array
 from ..base import as_fitted
-from ..engine.alternating import PARAMETERS, Run, objective_change
+from ..engine.alternating import PARAMETERS, is_drawn
+from ..engine.fitting import Fit, not_converged
+from ..engine.loop import Policy, Run, Scale, finished, iterate, objective_change
 from ..inputs.features import validate_matrix
 from ..kernels.graphs import ratio_rows
-from .network import (
-    GraphClusterer,
-    Interrupted,
-    best_of_starts,
-    cluster_directions,
-    iterate,
-    spectral_labels,
-    without_links,
-)
+from .network import GraphClusterer
+from .spectral import cluster_directions, spectral_labels
+
+if TYPE_CHECKING:
+    from typing import Self
 
 _LEAST = 1e-9  # the least probability of a link, and of no link
 _OWN = 0.9  # of a node's shares that start in its own block
@@ -53,13 +53,18 @@ _ROUNDS = 16  # of averaging over links that make random starts smooth
 _PREDICTION_STEPS = 20
 
 
-class Blocks(NamedTuple):
-    """The state."""
+class Posterior(NamedTuple):
+    """The state: the parameters of the approximate posterior, and the probabilities of links."""
 
     gamma: Array  # (n, K)
     phi: Array  # (n, K), towards nodes without a link
     near: Array  # (n, K), the sum of the phi of linked nodes
     B: Array  # (K, K)
+
+
+def change(old: Posterior, new: Posterior, history: list[float], scale: Scale) -> float:
+    """The mean change of a share or the relative one of the objective, whichever is smaller."""
+    return min(float(np.abs(_shares(old.gamma) - _shares(new.gamma)).mean()), objective_change(old, new, history))
 
 
 class MMSB(GraphClusterer):
@@ -149,8 +154,11 @@ class MMSB(GraphClusterer):
     True
     """
 
+    block_matrix_: Array
+    concentrations_: NDArray[Any]
+    threshold_: float
     _binary: ClassVar[bool] = True
-    _objective_sense: ClassVar[Literal["min", "max"]] = "max"
+    _policy = Policy(sense="max", residual=change, by_objective=True, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "alpha": [None, Interval(Real, 0, None, closed="neither")],
         "assortative": ["boolean"],
@@ -183,7 +191,7 @@ class MMSB(GraphClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> MMSB:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the blocks of a graph.
 
         Parameters
@@ -195,48 +203,47 @@ class MMSB(GraphClusterer):
         -------
         self : object
         """
-        self._validate_params()
-        A = self._graph(X)
-        n, K = A.shape[0], self.n_clusters
-        self.threshold_ = 0.15
-        self._alpha = 1 / K if self.alpha is None else float(self.alpha)
-        density = A.nnz / max(n * (n - 1), 1)
-        rate = 0.1 * density if self.background_rate == "auto" else float(self.background_rate)
-        self._background = min(max(rate, _LEAST), 1 - _LEAST)
-        rng = check_random_state(self.random_state)
-        degree = np.diff(A.indptr)[:, None]
-        if A.nnz == 0:
-            even = np.full((n, K), 1 / K)
-            self._store(np.full((n, K), self._alpha), even, np.full((K, K), _LEAST), A.dtype)
-            without_links(self, even.astype(A.dtype))
-            return self
-        links = A.astype(np.float64)
+        with Fit[Posterior](self) as fit:
+            A = self._graph(X)
+            n, K = A.shape[0], self.n_clusters
+            self.threshold_ = 0.15
+            self._alpha = 1 / K if self.alpha is None else float(self.alpha)
+            density = A.nnz / max(n * (n - 1), 1)
+            rate = 0.1 * density if self.background_rate == "auto" else float(self.background_rate)
+            self._background = min(max(rate, _LEAST), 1 - _LEAST)
+            rng = check_random_state(self.random_state)
+            degree = np.diff(A.indptr)[:, None]
+            links = A.astype(np.float64)
 
-        def step(state: Blocks) -> tuple[Blocks, float]:
-            phi, near, M, N1, N0, bound = self._expect(links, degree, state)
-            gamma = self._alpha + M + (n - 1 - degree) * phi
-            return Blocks(gamma, phi, near, self._link_probabilities(N1, N0)), bound
+            def step(state: Posterior) -> tuple[Posterior, float]:
+                phi, near, M, N1, N0, bound = self._expect(links, degree, state)
+                gamma = self._alpha + M + (n - 1 - degree) * phi
+                return Posterior(gamma, phi, near, self._link_probabilities(N1, N0)), bound
 
-        def start() -> Run:
-            P = self._start(links, rng)
-            near = links @ P
-            N0 = P.T @ (P.sum(axis=0) - P - near)
-            B = self._link_probabilities(P.T @ near / 2, (N0 + N0.T) / 4)
-            return iterate(self, Blocks(self._alpha + (n - 1) * P, P, near, B), step, _change)
+            def starts() -> Iterator[Posterior]:
+                for _ in range(self.n_init if is_drawn(self.init) else 1):
+                    P = self._start(links, rng)
+                    near = links @ P
+                    N0 = P.T @ (P.sum(axis=0) - P - near)
+                    B = self._link_probabilities(P.T @ near / 2, (N0 + N0.T) / 4)
+                    yield Posterior(self._alpha + (n - 1) * P, P, near, B)
 
-        try:
-            run = best_of_starts(self, self.n_init if isinstance(self.init, str) else 1, start)
-        except Interrupted as interrupt:
-            self._finish(interrupt.run.state, A)
-            raise
-        self._finish(run.state, A)
+            def store(run: Run[Posterior]) -> list[str]:
+                gamma, phi, _, B = run.state
+                gamma = np.where(degree == 0, self._alpha, gamma)  # what is known of nodes without links: the prior
+                self._state = gamma, phi, B
+                self.block_matrix_, self.concentrations_ = B.copy(), gamma.astype(A.dtype)
+                self._set_memberships(_shares(gamma).astype(A.dtype))
+                return not_converged(self, run)
+
+            fit.stores(store)
+            if A.nnz == 0:
+                even, none = np.full((n, K), 1 / K), np.zeros((n, K))
+                fit.runs.append(finished(Posterior(none, even, none, np.full((K, K), _LEAST))))
+                return self
+            loop = partial(iterate, step=step, policy=self._policy, max_iter=self.max_iter, tol=self.tol)
+            fit.run_starts(starts(), partial(loop, report=fit.report))
         return self
-
-    def _finish(self, state: Blocks, A: Any) -> None:
-        isolated = np.diff(A.indptr) == 0
-        gamma = np.where(isolated[:, None], self._alpha, state.gamma)  # what is known of nodes without links: the prior
-        self._store(gamma, state.phi, state.B, A.dtype)
-        self._set_memberships(_shares(gamma).astype(A.dtype))
 
     def _start(self, A: Any, rng: np.random.RandomState) -> Array:
         n, K = A.shape[0], self.n_clusters
@@ -244,14 +251,15 @@ class MMSB(GraphClusterer):
             P = validate_matrix("init", self.init, (n, K))
             if (P < 0).any() or (P.sum(axis=1) == 0).any():
                 raise ValueError("init must have entries >= 0, not all 0 in any row.")
-            P = np.maximum(P / P.sum(axis=1, keepdims=True), _LEAST)
-            return P / P.sum(axis=1, keepdims=True)
+            return _shares(np.maximum(_shares(P), _LEAST))
         labels = smooth_labels(A, K, rng) if self.init == "random" else spectral_labels(A, K, rng)
         P = np.full((n, K), (1 - _OWN) / K)
         P[np.arange(n), labels] += _OWN
         return P
 
-    def _expect(self, A: Any, degree: NDArray[Any], state: Blocks) -> tuple[Array, Array, Array, Array, Array, float]:
+    def _expect(
+        self, A: Any, degree: NDArray[Any], state: Posterior
+    ) -> tuple[Array, Array, Array, Array, Array, float]:
         """(phi, near, M, N1, N0, bound) of a pass."""
         gamma, phi, near, B = state
         rest = len(gamma) - 1 - degree
@@ -290,12 +298,8 @@ class MMSB(GraphClusterer):
         B = np.clip(N1 / np.maximum(N1 + N0, np.finfo(float).tiny), _LEAST, 1 - _LEAST)
         if self.assortative:
             B = np.where(np.eye(len(B), dtype=bool), B, self._background)
-        return (B + B.T) / 2
-
-    def _store(self, gamma: Array, phi: Array, B: Array, dtype: Any) -> None:
-        self._state = gamma, phi, B
-        self.block_matrix_ = B.copy()
-        self.concentrations_ = gamma.astype(dtype)
+        symmetric: Array = (B + B.T) / 2
+        return symmetric
 
     @as_fitted
     def predict_memberships(self, X: Any) -> NDArray[Any]:
@@ -402,9 +406,5 @@ def _expected_logs(gamma: Array) -> Array:
 
 
 def _shares(gamma: Array) -> Array:
-    return gamma / gamma.sum(axis=1, keepdims=True)
-
-
-def _change(old: Blocks, new: Blocks, history: list[float]) -> float:
-    """The mean change of a share or the relative one of the objective, whichever is smaller."""
-    return min(float(np.abs(_shares(old.gamma) - _shares(new.gamma)).mean()), objective_change(old, new, history))
+    shares: Array = gamma / gamma.sum(axis=1, keepdims=True)
+    return shares

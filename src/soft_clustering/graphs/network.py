@@ -21,6 +21,15 @@ class GraphClusterer(InductiveSoftClusterer):
     ``_binary`` says whether the model knows only links that are there or not.
     """
 
+    memberships_: NDArray[Any]
+    labels_: NDArray[np.intp]
+    n_clusters_: int
+    n_features_in_: int
+    node_names_: NDArray[Any]
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     modality: ClassVar[Modality] = "graph"
     train_rule: ClassVar[Literal["exact", "reinferred"]] = "reinferred"
     _binary: ClassVar[bool] = False
@@ -76,7 +85,7 @@ class GraphClusterer(InductiveSoftClusterer):
 
 
 def row_sums(links: Any) -> Array:
-    """Sums of the rows of a matrix, (n,), in double precision: those of large weights are no float32."""
+    """Sums of the rows of a matrix, (n,), in double precision: those of large weights overflow in single precision."""
     return np.asarray(links.astype(np.float64).sum(axis=1)).ravel()
 
 

@@ -21,22 +21,25 @@ workshop, KDD.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array
 from ..base import MembershipKind, as_fitted
-from ..deep.training import (
+from ..engine.alternating import PARAMETERS
+from ..engine.fitting import Fit, not_converged
+from ..engine.loop import Policy, Run, finished, objective_change
+from ..engine.threads import single_threaded_blas
+from ..engine.training import (
     check_finite,
     check_layer_sizes,
     load_torch,
@@ -45,8 +48,6 @@ from ..deep.training import (
     reproducible,
     resolve_device,
 )
-from ..engine.alternating import PARAMETERS, Run
-from ..engine.threads import single_threaded_blas
 from ..inputs.graphs import validate_node_features
 from .bigclam import member_threshold
 from .message_passing import (
@@ -60,8 +61,11 @@ from .message_passing import (
     dropout,
     normalised_adjacency,
 )
-from .network import without_links
 
+if TYPE_CHECKING:
+    from typing import Self
+
+Layers = list[tuple[Array, Array]]  # weights and biases of each layer
 _CHUNK = 1 << 12  # pairs looked at together, few enough for the cache
 _FEW = 0.05  # share of pairs without a link below which they are not drawn
 _NORM = 1e-5  # added to variances
@@ -156,6 +160,14 @@ class AffiliationLoss:
         return torch.cat(found, dim=1)[:, :size]
 
 
+class Passed(NamedTuple):
+    """What a network makes of the nodes of ``fit``."""
+
+    affiliations: Array
+    products: list[Array]  # what the nodes send to their neighbours in each layer
+    moments: dict[int, tuple[Array, Array]]  # means and deviations of the input of each normalised layer
+
+
 class NOCD(NodeNetwork):
     """NOCD: overlapping communities by a graph neural network.
 
@@ -201,7 +213,7 @@ class NOCD(NodeNetwork):
     random_state : int, RandomState or None, default=None
         Seed of the weights, of dropout and of the pairs.
     verbose : int, default=0
-        1 prints a line at the end, 2 a line per evaluation.
+        1 prints a line per start, 2 a line per evaluation.
 
     Attributes
     ----------
@@ -265,10 +277,11 @@ class NOCD(NodeNetwork):
     True
     """
 
+    threshold_: float
+    best_epoch_: int
     membership_kind: ClassVar[MembershipKind] = "affiliation"
     _binary: ClassVar[bool] = True
-    _objective_sense: ClassVar[Literal["min", "max"]] = "min"
-    _monotone: ClassVar[bool] = False
+    _policy = Policy(monotone=False, residual=objective_change, by_objective=True, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": PARAMETERS["n_clusters"],
         "hidden_layer_sizes": ["array-like"],
@@ -327,7 +340,7 @@ class NOCD(NodeNetwork):
 
     # The protocol -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, node_features: Any = None) -> NOCD:
+    def fit(self, X: Any, y: Any = None, *, node_features: Any = None) -> Self:
         """Fit the affiliations of a graph.
 
         Parameters
@@ -341,27 +354,35 @@ class NOCD(NodeNetwork):
         -------
         self : object
         """
-        self._validate_params()
-        sizes = check_layer_sizes(self.hidden_layer_sizes)
-        A = self._graph(X)
-        features = None if node_features is None else validate_node_features(node_features, A.shape[0])
-        self.threshold_ = 0.5 if self.balance_loss else 0.01
-        self._linked = np.flatnonzero(np.diff(A.indptr))
-        if A.nnz == 0:
-            self._features = Features.of(features, None, True)
-            self.best_epoch_ = 1
-            without_links(self, np.zeros((A.shape[0], self.n_clusters), dtype=A.dtype))
-            return self
-        A = A[self._linked][:, self._linked]
-        features = None if features is None else features[self._linked]
-        self._features = Features.of(features, self._scaling(features), self.append_adjacency)
-        torch = load_torch("NOCD")
-        device = resolve_device(torch, self.device)
-        rng = check_random_state(self.random_state)
-        with single_threaded_blas(), reproducible(torch):
-            self._fit(torch, A, self._features.input(A, features), sizes, device, rng)
-        for complaint in self._complaints():
-            warnings.warn(complaint, ConvergenceWarning, stacklevel=2)
+        with Fit[Layers](self) as fit:
+            fit.unit = "epoch"
+            sizes = check_layer_sizes(self.hidden_layer_sizes)
+            A = self._graph(X)
+            features = None if node_features is None else validate_node_features(node_features, A.shape[0])
+            self.threshold_ = 0.5 if self.balance_loss else 0.01
+            self._linked = np.flatnonzero(np.diff(A.indptr))
+            if A.nnz == 0:
+                self._features = Features.of(features, None, True)
+                fit.stores(partial(self._store_nothing, A=A))
+                fit.runs.append(finished([]))
+                return self
+            A = A[self._linked][:, self._linked]
+            features = None if features is None else features[self._linked]
+            self._features = Features.of(features, self._scaling(features), self.append_adjacency)
+            torch = load_torch("NOCD")
+            device = resolve_device(torch, self.device)
+            rng = check_random_state(self.random_state)
+            fit.enter(reproducible(torch))
+            Ah, H = normalised_adjacency(A), self._features.input(A, features)
+            fit.stores(partial(self._store, torch=torch, A=A, Ah=Ah, H=H))
+            for number in (1, 2):  # the second time only if all affiliations are 0
+                run: Run[Layers] = Run([])
+                fit.runs.append(run)
+                self._learn(torch, run, A, Ah, H, sizes, device, make_generator(torch, rng), fit.report)
+                fit.report_start(number, run)
+                fit.runs[:] = [run]
+                if self._pass(run.state, Ah, H).affiliations.any():
+                    break
         return self
 
     @as_fitted
@@ -389,7 +410,7 @@ class NOCD(NodeNetwork):
             H = self._features.input(links, None if features is None else features[known])
             with single_threaded_blas():
                 mix = NewRows.of(links, self._degrees).mix(self._products)
-                F[known] = self._affiliations(H, mix, self._normalised)
+                F[known] = self._affiliations(self._layers, H, mix, self._normalised)
         return F
 
     def _default_cover(self) -> NDArray[np.bool_]:
@@ -404,36 +425,19 @@ class NOCD(NodeNetwork):
         counts = sparse.issparse(features) and features.shape[1] > _MANY_COLUMNS
         return "rows" if self.append_adjacency or counts else "columns"
 
-    def _fit(self, torch: Any, A: Any, H: Any, sizes: list[int], device: Any, rng: np.random.RandomState) -> None:
-        """Learn from a graph in which every node has a link; once more where all affiliations are 0."""
-        Ah = normalised_adjacency(A)
-        for _ in range(2):
-            run = Run(None)
-            try:
-                self._learn(torch, run, A, Ah, H, sizes, device, make_generator(torch, rng))
-            except KeyboardInterrupt:
-                if run.state is not None:
-                    self._finish(torch, run, A, Ah, H)
-                raise
-            self._finish(torch, run, A, Ah, H)
-            if self.memberships_.any():
-                break
-
-    def _complaints(self) -> Iterator[str]:
-        found = int(self.memberships_.any(axis=0).sum())
-        if not found:
-            yield "NOCD collapsed: all affiliations are 0; use a smaller learning_rate or weight_decay, or more epochs"
-        elif found < self.n_clusters:
-            yield f"NOCD found only {found} of n_clusters={self.n_clusters} communities; use fewer"
-        if not self.converged_ and self.n_iter_no_change is not None and self.max_epochs > 1:
-            yield (
-                f"NOCD did not converge in max_epochs={self.max_epochs} epochs: the loss was least in epoch "
-                f"{self.best_epoch_}. Increase max_epochs, or set n_iter_no_change=None for a given number of epochs."
-            )
-
     def _learn(
-        self, torch: Any, run: Run, A: Any, Ah: Any, H: Any, sizes: list[int], device: Any, generator: Any
+        self,
+        torch: Any,
+        run: Run[Layers],
+        A: Any,
+        Ah: Any,
+        H: Any,
+        sizes: list[int],
+        device: Any,
+        generator: Any,
+        report: Callable[[Run[Layers]], None],
     ) -> None:
+        """Adam from new weights; the run is brought up to date at each evaluation of the loss."""
         spread = SparseMatrix(torch, Ah, device, symmetric=True)
         seen = as_matrix(torch, H, device)
         layers = []
@@ -460,7 +464,6 @@ class NOCD(NodeNetwork):
             return h
 
         for epoch in range(1, self.max_epochs + 1):
-            run.n_iter = epoch
             F = network(self.dropout)
             known = F.detach()
             _, gradient = loss.drawn(known, size, generator) if A.nnz > 2 * size else loss.full(known)
@@ -472,52 +475,72 @@ class NOCD(NodeNetwork):
             with torch.no_grad():
                 value = check_finite(float(loss.full(network(0.0))[0]), _REMEDY)
             run.history.append(value)
-            if self.verbose > 1:
-                print(f"NOCD epoch {epoch}: loss {value:.8g}")
+            run.residual, run.n_iter = objective_change(None, None, run.history), epoch
             waited = len(run.history) - 1 - int(np.argmin(run.history))
             if waited == 0:
-                run.state = [tuple(part.detach().cpu().double().numpy() for part in layer) for layer in layers]
+                W, b = ([part.detach().cpu().double().numpy() for part in parts] for parts in (weights, biases))
+                run.state = list(zip(W, b, strict=True))
+            report(run)
             if waited == self.n_iter_no_change:
                 run.converged = True
                 return
 
     def _affiliations(
-        self, H: Any, mix: Callable[[int, Array], Array], normalise: Callable[[int, Array], Array]
+        self, layers: Layers, H: Any, mix: Callable[[int, Array], Array], normalise: Callable[[int, Array], Array]
     ) -> Array:
-        """Output of the network in double precision, where nodes get ``mix(layer, product)`` in each layer."""
-        for layer, (W, b) in enumerate(self._layers):
+        """Output of a network in double precision, where nodes get ``mix(layer, product)`` in each layer."""
+        for layer, (W, b) in enumerate(layers):
             if layer and self.batch_norm:
                 H = normalise(layer, H)
             H = np.maximum(mix(layer, H @ W) + b, 0)
-        return H
+        F: Array = H
+        return F
 
     def _normalised(self, layer: int, H: Array) -> Array:
         mean, deviation = self._moments[layer]
         return (H - mean) / deviation
 
-    def _finish(self, torch: Any, run: Run, A: Any, Ah: Any, H: Any) -> None:
-        """Store the best network, what its nodes send to new ones, and what it says of them."""
-        self._layers, self._degrees = run.state, np.diff(A.indptr).astype(np.float64)
-        self._products: list[Array] = []
-        self._moments: dict[int, tuple[Array, Array]] = {}
+    def _pass(self, layers: Layers, Ah: Any, H: Any) -> Passed:
+        """Pass the nodes of ``fit`` through a network."""
+        products: list[Array] = []
+        moments: dict[int, tuple[Array, Array]] = {}
 
         def mix(layer: int, product: Array) -> Array:
-            self._products.append(product)
-            return Ah @ product
+            products.append(product)
+            messages: Array = Ah @ product
+            return messages
 
         def normalise(layer: int, H: Array) -> Array:
-            self._moments[layer] = H.mean(axis=0), np.sqrt(H.var(axis=0) + _NORM)
-            return self._normalised(layer, H)
+            mean, deviation = moments[layer] = H.mean(axis=0), np.sqrt(H.var(axis=0) + _NORM)
+            normalised: Array = (H - mean) / deviation
+            return normalised
 
-        F = self._affiliations(H, mix, normalise)
+        return Passed(self._affiliations(layers, H, mix, normalise), products, moments)
+
+    def _store(self, run: Run[Layers], torch: Any, A: Any, Ah: Any, H: Any) -> list[str]:
+        """Store the best network, what its nodes send to new ones, and what it says of them."""
+        self._layers, self._degrees = run.state, np.diff(A.indptr).astype(np.float64)
+        F, self._products, self._moments = self._pass(run.state, Ah, H)
+        self.best_epoch_ = min((int(np.argmin(run.history)) + 1) * self.eval_every, run.n_iter)
         loss, _ = AffiliationLoss(torch, A, self.balance_loss, "cpu").full(torch.from_numpy(F))
-        self.objective_ = float(loss)
-        self.objective_history_ = np.array([*run.history, self.objective_])
-        self.n_iter_, self.converged_ = run.n_iter, run.converged
-        self.best_epoch_ = min((int(np.argmin(run.history)) + 1) * self.eval_every, self.n_iter_)
+        run.history.append(float(loss))
         memberships = np.zeros((self.n_features_in_, self.n_clusters), dtype=A.dtype)
         memberships[self._linked] = F
         self._set_memberships(memberships)
-        if self.verbose:
-            ending = "converged" if self.converged_ else "not converged"
-            print(f"NOCD: objective {self.objective_:.8g}, {self.n_iter_} epochs, {ending}")
+        complaints, found = [], int(memberships.any(axis=0).sum())
+        if not found:
+            complaints.append(
+                "NOCD collapsed: all affiliations are 0; use a smaller learning_rate or weight_decay, or more epochs"
+            )
+        elif found < self.n_clusters:
+            complaints.append(f"NOCD found only {found} of n_clusters={self.n_clusters} communities; use fewer")
+        if self.n_iter_no_change is not None:
+            remedy = "set n_iter_no_change=None for a given number of epochs"
+            complaints += not_converged(self, run, "max_epochs", "epochs", remedy)
+        return complaints
+
+    def _store_nothing(self, run: Run[Layers], A: Any) -> list[str]:
+        """Store what is known of a graph without links."""
+        self.best_epoch_ = 1
+        self._set_memberships(np.zeros((A.shape[0], self.n_clusters), dtype=A.dtype))
+        return []

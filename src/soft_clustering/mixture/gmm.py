@@ -279,7 +279,8 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
         covariances, frame = self._state.covariances, self._frame
         assert covariances is not None
         if self.covariance_type == "tied":
-            return to_input_units(covariances[None], frame)[0]
+            tied: Array = to_input_units(covariances[None], frame)[0]
+            return tied
         if self.covariance_type == "full":
             return to_input_units(covariances, frame)
         with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from soft_clustering.deep.training import (
+from soft_clustering.engine.training import (
     check_finite,
     check_layer_sizes,
     load_torch,

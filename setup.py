@@ -12,7 +12,7 @@ from setuptools.command.build_ext import build_ext
 KERNELS = Path("src/soft_clustering/kernels")
 SOURCES = sorted([*KERNELS.glob("*.h"), *KERNELS.glob("*.pyx")])
 REQUIRED = os.environ.get("SOFT_CLUSTERING_REQUIRE_KERNELS") == "1"
-FURTHER_FLAGS = os.environ.get("SOFT_CLUSTERING_FLAGS", "").split()  # for compiler and linker, as tools/sanitize.py sets
+FURTHER_FLAGS = os.environ.get("SOFT_CLUSTERING_FLAGS", "").split()  # for compiler and linker: tools/sanitize.py
 
 
 def source_hash() -> str:

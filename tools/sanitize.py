@@ -32,8 +32,8 @@ def build(folder: Path) -> None:
     """Copy the package into the folder and build the sanitized extension there."""
     package = folder / "soft_clustering"
     shutil.copytree(ROOT / "src" / "soft_clustering", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    command = [sys.executable, "setup.py", "-q", "build_ext", "--build-lib", str(folder)]
-    command += ["--build-temp", str(folder / "objects")]
+    command = [sys.executable, "setup.py", "-q", "build_ext"]
+    command += ["--build-lib", str(folder), "--build-temp", str(folder / "objects")]
     flags = {"SOFT_CLUSTERING_FLAGS": FLAGS, "SOFT_CLUSTERING_REQUIRE_KERNELS": "1"}
     subprocess.run(command, cwd=ROOT, env=os.environ | flags, check=True)
 

@@ -87,7 +87,6 @@ _OF_THE_CLASS = {
     fitting.check_fit_returns_self,
     fitting.check_not_fitted,
     fitting.check_fit_predict,
-    fitting.check_verbose,
     prediction.check_method_availability,
     prediction.check_transform,
     inputs.check_refused_input,

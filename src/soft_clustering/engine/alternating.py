@@ -62,18 +62,18 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
 
     A method of state ``S`` and statistics ``T`` may write these, and nothing else of the engine:
 
-    ==================================  ================================================================================
-    ``_policy``                         the :class:`~.loop.Policy`: sense, residual, units, what is kept
-    ``_blocks(X, weight, frame)``       validated data in the coordinates that the method works in
-    ``_resolve(blocks)``                settle the parameters that depend on the data
-    ``_starts(blocks, rng)``            the states to start from, one after the other
-    ``_statistics(block, state)``       what a block of rows contributes; has an ``objective``, and merges over blocks
+    ======================================  =========================================================================
+    ``_policy``                             the :class:`~.loop.Policy`: sense, residual, units, what is kept
+    ``_blocks(X, weight, frame)``           validated data in the coordinates that the method works in
+    ``_resolve(blocks)``                    settle the parameters that depend on the data
+    ``_starts(blocks, rng)``                the states to start from, one after the other
+    ``_statistics(block, state)``           what a block of rows contributes: an ``objective``, and sums that merge
     ``_update(state, statistics, blocks)``  the next state
-    ``_memberships(block, state)``      memberships of rows, also the rule for new data
-    ``_store(state, statistics, blocks)``  set the method's own fitted attributes, in input units
-    ``_complaints(run, blocks)``        what to warn of after a fit
-    ``_run(fit, blocks, rng)``          how the runs of a fit go, if not from each start to its end
-    ==================================  ================================================================================
+    ``_memberships(block, state)``          memberships of rows, also the rule for new data
+    ``_store(state, statistics, blocks)``   set the method's own fitted attributes, in input units
+    ``_complaints(run, blocks)``            what to warn of after a fit
+    ``_run(fit, blocks, rng)``              how the runs of a fit go, if not from each start to its end
+    ======================================  =========================================================================
 
     A subclass has at least the parameters ``n_clusters``, ``max_iter``, ``tol``, ``random_state``, ``verbose``;
     ``init``, ``n_init`` and ``accelerate`` if the method has them.

@@ -97,7 +97,7 @@ def run_epoch(torch: Any, n: int, batch_size: int, generator: Any, optimizer: An
 
 
 def check_finite(loss: float, remedy: str) -> float:
-    """Refuse a loss that is no number any more, as after steps that are too long."""
+    """Refuse a loss that is infinite or NaN, as it becomes after steps that are too long."""
     if not math.isfinite(loss):
         raise ValueError(f"The network diverged, its loss is {loss}: {remedy}.")
     return loss

@@ -253,7 +253,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
             A matrix or data frame per client, NaN where a value is missing.
         y : ignored
         feature_names : sequence of str or sequence of such sequences, default=None
-            Names that all clients share, or the names of each client. Required where the clients are no data frames and
+            Names that all clients share, or the names of each client. Required if the clients are not data frames and
             differ in their number of features.
 
         Returns

@@ -37,7 +37,7 @@ class _Piece(NamedTuple):
 
 
 def impute(Z: Array, n_imputations: int, rng: np.random.RandomState) -> list[Array]:
-    """Completed copies of standardised data; one where nothing is missing.
+    """Completed copies of standardised data; one copy if no value is missing.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ _MAX_ITER = 100
 
 
 def partial_distances(points: Array, centers: Array) -> Array:
-    """Partial squared distances (n, K); infinite where nothing is shared.
+    """Partial squared distances (n, K); infinite where two points share no coordinate.
 
     Examples
     --------

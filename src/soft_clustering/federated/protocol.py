@@ -406,7 +406,7 @@ def _moments(X: Array) -> tuple[Array, Array]:
 
 
 def _columns(table: _Table, plan: Plan) -> list[int]:
-    """Where the features of a client stand in the plan."""
+    """The columns of a client's features in the plan."""
     place = {feature: j for j, feature in enumerate(plan.features)}
     return [place[feature] for feature in table.features]
 

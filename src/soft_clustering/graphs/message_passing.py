@@ -64,7 +64,7 @@ class NodeNetwork(GraphClusterer):
 
 
 class Standard(NamedTuple):
-    """Means and deviations of columns, in units of their largest entries, whose squares are no trouble."""
+    """Means and deviations of columns, in units of their largest entries, so that no square overflows."""
 
     unit: Array
     mean: Array

@@ -105,7 +105,7 @@ def soft_modularity(A: Any, C: Any) -> float:
 
 
 def mean_weight(A: Any) -> float:
-    """The mean weight of a link: the unit in which nothing depends on the unit of the weights."""
+    """The mean weight of a link; in units of it a result does not depend on the unit of the weights."""
     return float(A.data.mean(dtype=np.float64))
 
 

@@ -246,8 +246,8 @@ class NOCD(NodeNetwork):
     -----
     Follows [1]_ and the settings of its authors' program. Nodes without links take no part, as in their experiments.
     Standardised columns of attributes are our choice: on the small binary attributes of social networks they come
-    closer to the published figures than rows of unit length. Where every affiliation is 0 at the end, the network
-    learns once more with other weights; if that ends alike, a warning says so.
+    closer to the published figures than rows of unit length. If every affiliation is 0 at the end, the network
+    learns once more with other weights; if that ends in the same way, a warning says so.
 
     An epoch costs O(nnz (h + K)) for h hidden units, memory is O(nnz + n (h + K)): the adjacency matrix stays sparse.
     On the CPU torch learns on one thread, so that the result does not depend on the number of cores; on other devices

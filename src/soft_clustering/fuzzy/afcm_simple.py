@@ -78,8 +78,9 @@ class Adaptive(NamedTuple):
 
 
 def least_weight(blocks: Blocks) -> float:
-    """The smallest entropy weight: a tiny part of the total variance, or of 1 if all rows are the same."""
-    return _LEAST * (blocks.mean_variance * blocks.d or 1.0)
+    """The smallest entropy weight, > 0: a tiny part of the total variance, or of 1 if all rows are the same."""
+    least = _LEAST * (blocks.mean_variance * blocks.d or 1.0)
+    return max(least, float(np.finfo(np.float64).smallest_subnormal))  # denormal data have a variance that underflows
 
 
 def adaptive_start(blocks: Blocks, V: Array) -> Adaptive:

@@ -306,7 +306,9 @@ def test_denormal_data():
     """The least entropy weight underflows, but it stays positive."""
     X = np.random.default_rng(0).normal(size=(40, 3))
     model, denormal = (AFCMSimple(3, random_state=0).fit(X * unit) for unit in (1.0, 1e-310))
-    np.testing.assert_allclose(denormal.memberships_, model.memberships_, rtol=0, atol=1e-4)  # 1e-5 of a denormal row
+    np.testing.assert_allclose(
+        denormal.memberships_, model.memberships_, rtol=0, atol=1e-4
+    )  # a denormal number has few digits
 
 
 @pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")

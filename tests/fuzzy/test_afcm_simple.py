@@ -303,6 +303,15 @@ def test_reported_objective_is_in_input_units(capsys):
     np.testing.assert_allclose(shown[:-1], model.objective_history_[:-1], rtol=1e-6)
 
 
+def test_denormal_data():
+    """The least entropy weight underflows, but it stays positive."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model, denormal = (AFCMSimple(3, random_state=0).fit(X * unit) for unit in (1.0, 1e-310))
+    np.testing.assert_allclose(
+        denormal.memberships_, model.memberships_, rtol=0, atol=1e-4
+    )  # a denormal number has few digits
+
+
 @pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 def test_fit_with_the_twins(monkeypatch):
     X, _ = make_blobs(500, 5, centers=4, cluster_std=3, random_state=0)

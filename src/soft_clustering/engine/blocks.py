@@ -245,7 +245,7 @@ class Blocks:
 
     @cached_property
     def second_moment(self) -> Array:
-        """The weighted sum (d, d) of the outer products of the rows with themselves."""
+        """The weighted sum (d, d) of the outer products of dense rows with themselves."""
         return self.reduce(_outer_products).values
 
     @cached_property

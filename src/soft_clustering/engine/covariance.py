@@ -16,7 +16,7 @@ from .collapse import columns_alike, rows_alike
 from .loop import NEAR, Scale
 
 COND_MAX = 1e15  # of a covariance that the floor of its eigenvalues has passed
-_LEAST = 1e-200  # a floor where there is no variance at all
+_LEAST = 1e-200  # a floor if there is no variance at all
 _SAME = 1e-6  # two prototypes that differ by less are one
 
 
@@ -142,7 +142,7 @@ def log_determinants(factors: Array) -> Array:
 
 
 def all_log_determinants(state: Shaped, n_features: int) -> Array:
-    """Log det of the covariances (K,) in all features, also where a :class:`Subspace` holds the rows.
+    """Log det of the covariances (K,) in all features, also if a :class:`Subspace` holds the rows.
 
     Beyond the span of the rows a covariance is its last coordinate's variance in every direction.
     """

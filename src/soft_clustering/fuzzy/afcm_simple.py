@@ -41,7 +41,7 @@ from ..engine.loop import Policy, Run, state_shift
 from ..kernels.centers import CenterStatistics, Scatter, center_memberships, center_scatter, center_statistics
 
 _TIGHT = 1e-4  # share of the variance that is within clusters, below which a difference of variances is inexact
-_LEAST = 1e-12  # of the total variance: the entropy weight where every row is on a centre
+_LEAST = 1e-12  # of the total variance: the entropy weight if every row is on a centre
 _MOST = 1e100  # the largest entropy weight: an accelerated point may lie anywhere
 
 
@@ -78,8 +78,9 @@ class Adaptive(NamedTuple):
 
 
 def least_weight(blocks: Blocks) -> float:
-    """The smallest entropy weight: a tiny part of the total variance, or of 1 where all rows are the same."""
-    return _LEAST * (blocks.mean_variance * blocks.d or 1.0)
+    """The smallest entropy weight, > 0: a tiny part of the total variance, or of 1 if all rows are the same."""
+    least = _LEAST * (blocks.mean_variance * blocks.d or 1.0)
+    return max(least, float(np.finfo(np.float64).smallest_subnormal))  # denormal data have a variance that underflows
 
 
 def adaptive_start(blocks: Blocks, V: Array) -> Adaptive:

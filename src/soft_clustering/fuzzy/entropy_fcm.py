@@ -47,7 +47,7 @@ from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, center_distances, center_memberships, center_scatter, center_statistics
 from .nsga2 import nsga2
 
-# In the coordinates of the frame, where the data have about unit size: beyond these nothing changes any more.
+# Of the entropy weight. In the frame the data have about unit size, so weights beyond these change nothing more.
 _LEAST, _MOST = 1e-100, 1e100
 _PATH = 1e-3  # the path starts at this part of the critical weight
 _SLICE = 1 << 20  # memberships in memory at a time, while fitting
@@ -469,7 +469,7 @@ def not_dominated(points: list[Point]) -> list[Point]:
 
 
 def leading_digits(values: Array) -> Array:
-    """Values to ten digits: the order of clusters, or of rows in a sum, is not to decide which of two is smaller."""
+    """Values rounded to ten digits, so that the order of a sum does not decide which of two is smaller."""
     fraction, exponent = np.frexp(values)
     rounded: Array = np.ldexp(np.rint(np.ldexp(fraction, 33)), exponent - 33)
     return rounded
@@ -514,7 +514,7 @@ def mean_row(blocks: Blocks) -> Array:
 
 
 def variance_of_squares(blocks: Blocks) -> float:
-    """Variance of the squared distances of the rows to their mean; 0 where they differ by rounding only."""
+    """Variance of the squared distances of the rows to their mean; 0 if they differ by rounding only."""
     mean, level = mean_row(blocks), blocks.mean_variance * blocks.d
     variance = float(blocks.reduce(_deviations, mean, level).values) / blocks.total_weight
     return variance if variance > 1e-12 * level * level else 0.0

@@ -275,7 +275,7 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
 
 
 def _ball(blocks: Blocks) -> float:
-    """det(F)^(1/d) of the covariance F of all rows, or its mean variance where it is singular."""
+    """det(F)^(1/d) of the covariance F of all rows, or its mean variance if it is singular."""
     d = blocks.n_features
     origin, metric = np.zeros((1, blocks.d)), np.eye(blocks.d)[None]
     statistics = blocks.reduce(_whole, origin, metric)

@@ -205,7 +205,7 @@ class PCM(StagedClusterer[Typical, CenterStatistics]):
         return center_statistics(block, state.centers, *self._rule(state))
 
     def _update(self, state: Typical, statistics: CenterStatistics, blocks: Blocks) -> Typical:
-        # No row is badly served, as none has to belong anywhere: a prototype without rows stays.
+        # No row has to belong anywhere, so a prototype without rows stays instead of moving to the worst row.
         return state._replace(centers=new_centers(state.centers, statistics._replace(worst=0.0)))
 
     def _memberships(self, block: Block, state: Typical) -> NDArray[Any]:

@@ -46,11 +46,11 @@ from ..kernels.centers import CenterStatistics
 
 _NEIGHBORS = 10
 _FAR = 10.0  # times the median distance to the tenth neighbour: rows beyond it are no seeds
-_DENSE = 0.8  # share of the rows that always may be
+_DENSE = 0.8  # least share of the rows that may be seeds
 _SAMPLE = 20_000  # rows among which neighbours are looked for
 _NEAR = 1e-6  # of the mean distance to the nearest prototype: a row that is nearer is on the prototype
-_TIE = 1e-9  # of themselves, by which two equal distances may differ
-_EQUAL = 1e-12  # of their length, by which two equal rows may differ in the coordinates of their span
+_TIE = 1e-9  # relative difference of two equal distances, by rounding
+_EQUAL = 1e-12  # relative difference of two equal rows in the coordinates of their span, by rounding
 _LEAST, _MOST = 1e-250, 1e200  # the weights of the terms, in the coordinates of the frame
 
 
@@ -97,7 +97,7 @@ class ProjectedStatistics(NamedTuple):
     """What a block contributes: to new centres, to J, and to the scatter about the centres."""
 
     centers: CenterStatistics  # with the weights s_ik, of rows that are not on a prototype
-    moment: Array  # (d, d) sum_ik s_ik x_i x_i'; (0, 0) where all directions are kept
+    moment: Array  # (d, d) sum_ik s_ik x_i x_i'; (0, 0) if all directions are kept
     mass: Array  # (K,) summed memberships of the rows that are on the prototype
     sum: Array  # (K, d) weighted sum of these rows
     square: Array  # (d, d) weighted sum of their outer products, over all prototypes; (0, 0) as above
@@ -129,7 +129,7 @@ def sparse_memberships(F: Array, fuzziness: float) -> Array:
     """
     with np.errstate(over="ignore"):
         beyond = (F - F.min(axis=1, keepdims=True)) / (2 * fuzziness)
-    return project_rows(-np.minimum(beyond, 2))  # beyond 1 it is 0
+    return project_rows(-np.minimum(beyond, 2))  # a membership is 0 from 1 on
 
 
 def leading_directions(A: Array, q: int) -> Array:
@@ -390,7 +390,7 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
         sums = np.mean([blocks.reduce(_mean_distances, V, W).values for V in starts], axis=0)
         nearest, gap = (float(value) for value in sums / blocks.total_weight)
         spread = float(np.sqrt(blocks.mean_variance * blocks.n_features)) or 1.0
-        nearest = max(nearest, _NEAR * spread)  # 0 where every row is on a prototype
+        nearest = max(nearest, _NEAR * spread)  # it is 0 if every row is on a prototype
         gamma = (
             (gap / 2 or spread) if self.fuzziness_weight == "auto" else float(self.fuzziness_weight) * blocks.frame.unit
         )
@@ -469,7 +469,7 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
 
 
 def _directions(A: Array, q: int, blocks: Blocks) -> Array:
-    """Leading eigenvectors within the span of the rows: the distance from it is no direction."""
+    """Leading eigenvectors within the span of the rows: the last coordinate, the distance from it, is no direction."""
     if not isinstance(blocks.frame, Subspace):
         return leading_directions(A, q)
     return np.pad(leading_directions(A[:-1, :-1], q), ((0, 0), (0, 1)))

@@ -62,7 +62,7 @@ class Priors(NamedTuple):
     """What is known of some rows before the fit."""
 
     rows: NDArray[np.intp]  # (k,), ascending
-    clusters: NDArray[np.intp]  # (k,), the most likely cluster of each, -1 where several are
+    clusters: NDArray[np.intp]  # (k,), the most likely cluster of each, -1 if several are
     log_prior: Array  # (k, K), log(K p)
 
 
@@ -334,7 +334,7 @@ class SFCMEP(AFCMSimple):
         return blocks if priors is None else PartlyKnown(blocks, priors)
 
     def _priors(self, labels: PartialLabels | None, prior: Array | None, n: int, K: int) -> Priors | None:
-        """The priors of the rows with a label or prior memberships, None where there are none."""
+        """The priors of the rows with a label or prior memberships, None if there are none."""
         clusters = np.full(n, -1, dtype=np.intp) if labels is None else labels.codes
         labelled, given = clusters >= 0, np.zeros(n, dtype=bool)
         if prior is not None:

@@ -23,7 +23,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from soft_clustering import FCM, kernels
-from soft_clustering.fuzzy.fcm import auto_fuzzifier, resolve_fuzzifier
+from soft_clustering.fuzzy.fuzzifier import auto_fuzzifier, resolve_fuzzifier
 
 IRIS = load_iris().data
 IRIS_CENTERS = np.array(

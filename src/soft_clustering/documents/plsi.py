@@ -419,7 +419,7 @@ class PLSI(TopicModel[Aspects, Expected]):
         self.topic_weights_ = state.weights.copy()
         self.beta_ = state.beta
 
-    def _objective_on(self, blocks: Blocks) -> float:
+    def _log_likelihood(self, blocks: Blocks) -> float:
         """The log likelihood, at any beta: it tells how well a temperature does."""
         block = blocks.joined()
         shares = self._memberships(block, self._state).astype(np.float64)

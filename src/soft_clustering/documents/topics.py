@@ -46,6 +46,26 @@ class TopicModel(DocumentClusterer, AlternatingClusterer[S, T]):
     def _word_weights(self) -> NDArray[Any]:
         return self.topic_word_
 
+    def _log_likelihood(self, blocks: Blocks) -> float:
+        """The log likelihood of some documents, or a bound of it."""
+        return self._objective_on(blocks)
+
+    @as_fitted
+    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
+        """The log likelihood of new documents, or the bound of it that the method maximises.
+
+        Parameters
+        ----------
+        X : documents
+        y : ignored
+        sample_weight : array-like of shape (n_documents,), default=None
+
+        Returns
+        -------
+        score : float
+        """
+        return self._log_likelihood(self._new_blocks(X, sample_weight))
+
     @as_fitted
     def perplexity(self, X: Any, *, sample_weight: Any = None) -> float:
         """The exponential of minus the score per word; lower is better.
@@ -63,7 +83,7 @@ class TopicModel(DocumentClusterer, AlternatingClusterer[S, T]):
         count = count_words(blocks.joined())
         if count == 0:
             raise ValueError("X must have at least one known word for a perplexity.")
-        return float(np.exp(-self._objective_on(blocks) / count))
+        return float(np.exp(-self._log_likelihood(blocks) / count))
 
 
 def count_words(block: Block) -> float:

@@ -245,9 +245,12 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         self._store(run.state, statistics, blocks)
         return self._complaints(run, blocks)
 
-    def _store_rows(self, blocks: Blocks, statistics: T) -> None:
+    def _store_rows(self, blocks: Blocks, statistics: Any) -> None:
         """Set the fitted attributes with an entry per row, those of weight 0 included."""
-        self._set_memberships(self._map_rows("_memberships", blocks))
+        if self._policy.holds_rows:
+            self._set_memberships(np.ascontiguousarray(statistics.memberships.T, dtype=blocks.dtype))
+        else:
+            self._set_memberships(self._map_rows("_memberships", blocks))
         for name, method in self._policy.rows.items():
             setattr(self, name, self._map_rows(method, blocks))
 

@@ -123,6 +123,7 @@ class Policy:
     place: Callable[[Any], Array] | None = state_itself  # the centres, if they alone determine where a run converges
     final: Callable[[Any], Any] = state_itself  # the state as it is kept after the fit
     units: Callable[[float, Any], float] = squared_units  # the objective in input units, from its value on some blocks
+    holds_rows: bool = False  # whether the statistics hold the memberships (K, n) of all rows
     rows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # attribute per row: its method
     sparse: bool = False  # whether X may be sparse
     scaling: Literal["standard", "minmax"] | None = None  # the units of the features while fitting

@@ -317,7 +317,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
     True
     """
 
-    _policy = Policy(residual=membership_change, place=None, final=State.in_order)
+    _policy = Policy(residual=membership_change, place=None, final=State.in_order, holds_rows=True)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: PARAMETERS[name] for name in ("n_clusters", "max_iter", "tol", "random_state", "verbose")},
         "m": [Interval(Real, 1, None, closed="neither")],
@@ -518,7 +518,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
 
     def _store(self, state: State, statistics: Segmentation, blocks: Blocks) -> None:
         picture: Any = blocks.blocks[0]
-        unit = float(blocks.frame.scale)
+        self.image_shape_, unit = picture.shape, float(blocks.frame.scale)
         a, b = (weight / unit / unit for weight in state.modes.weights)
         self.gradient_weight_ = a if self.gradient_weight == "auto" else float(self.gradient_weight)
         self.curvature_weight_ = b if self.curvature_weight == "auto" else float(self.curvature_weight)

@@ -11,7 +11,6 @@ from sklearn.utils import Tags
 from .._types import Array
 from ..base import ImageResults, Modality
 from ..engine.alternating import AlternatingClusterer, S
-from ..engine.blocks import Blocks
 from ..kernels.reference import fcm_rule
 
 
@@ -41,11 +40,6 @@ class ImageClusterer(ImageResults, AlternatingClusterer[S, G]):
 
     def _memberships(self, block: Any, state: S) -> NDArray[Any]:
         return np.ascontiguousarray(self._segment(block, state)[0].T, dtype=block.X.dtype)
-
-    def _store_rows(self, blocks: Blocks, statistics: G) -> None:
-        image: Any = blocks.blocks[0]
-        self.image_shape_ = image.shape
-        self._set_memberships(np.ascontiguousarray(statistics.memberships.T, dtype=blocks.dtype))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -162,7 +162,9 @@ def image_shift(old: State, new: State, history: list[float], scale: Scale) -> f
     return max(center_shift(old.centers, new.centers, history, scale), change_of(old.memberships, new.memberships))
 
 
-_DESCENT = Policy(residual=image_shift, place=attrgetter("centers"), final=State.at_rest, units=no_units)
+_DESCENT = Policy(
+    residual=image_shift, place=attrgetter("centers"), final=State.at_rest, units=no_units, holds_rows=True
+)
 _PENALTY = replace(_DESCENT, monotone=False, keeps="best")
 
 
@@ -492,6 +494,8 @@ class SKFCM(ImageClusterer[State, Segmentation]):
     # What is kept ---------------------------------------------------------------------------------------------------
 
     def _store(self, state: State, statistics: Segmentation, blocks: Blocks) -> None:
+        grid: Any = blocks.blocks[0]
+        self.image_shape_ = grid.shape
         self.centers_ = blocks.frame.to_input(state.centers).astype(blocks.dtype)
 
     def _complaints(self, run: Run[State], blocks: Blocks) -> list[str]:

@@ -18,7 +18,7 @@ from ..base import as_fitted
 from ..engine.alternating import AlternatingClusterer, T
 from ..engine.blocks import Block, Blocks
 from ..engine.collapse import duplicates, rows_alike
-from ..engine.covariance import log_units
+from ..engine.covariance import log_units, mean_likelihood
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, likelihood_change
 from ..inputs.features import validate_matrix
@@ -41,11 +41,6 @@ class Mixture(Protocol):
 
 
 S = TypeVar("S", bound=Mixture)
-
-
-def mean_likelihood(objective: float, blocks: Blocks) -> float:
-    """The mean log likelihood of the data as they came, from the summed one in the coordinates of the frame."""
-    return float(objective / blocks.total_weight + log_units(blocks.frame).sum())
 
 
 LIKELIHOOD = Policy(sense="max", residual=likelihood_change, by_objective=True, place=None, units=mean_likelihood)

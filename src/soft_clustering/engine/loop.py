@@ -197,13 +197,13 @@ def run_starts(
 
     ``runs`` holds the best run so far and the present one, so that an interrupted fit can keep the better of them.
     """
-    for number, state in enumerate(states, 1):
-        rival = best_run(runs, sense)
-        runs[:] = [] if rival is None else [rival]  # the others are not needed, and a state may be large
-        runs.append(Run(state))
-        loop(runs[-1], rival)
-        report(number, runs[-1])
-    best = best_run(runs, sense)
+    best: Run[S] | None = None
+    for number, run in enumerate(map(Run, states), 1):
+        runs.append(run)
+        loop(run, best)
+        report(number, run)
+        best = best_run(runs, sense)
+        runs[:] = [] if best is None else [best]  # the others are not needed, and a state may be large
     assert best is not None
     return best
 

@@ -414,11 +414,14 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         self._gamma = frame_gamma(blocks, self.gamma, self.gamma_scale)
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[State]:
-        grid: Any = blocks.blocks[0]
         for _ in range(self._n_starts()):
-            V = fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m, "kernel", 2.0, self._gamma)
-            U, _ = memberships_at(self._distances(grid, V), self.m)
-            yield State(V, U, self._disagreement(grid, U) if self.spatial == "penalty" else None)
+            yield self._start(blocks, rng)
+
+    def _start(self, blocks: Blocks, rng: np.random.RandomState) -> State:
+        grid: Any = blocks.blocks[0]
+        V = fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m, "kernel", 2.0, self._gamma)
+        U, _ = memberships_at(self._distances(grid, V), self.m)
+        return State(V, U, self._disagreement(grid, U) if self.spatial == "penalty" else None)
 
     def _statistics(self, grid: Any, state: State) -> Segmentation:
         V = state.centers

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 from soft_clustering import FCM, kernels
-from soft_clustering.engine import alternating
+from soft_clustering.engine import acceleration
 from soft_clustering.engine.blocks import Block, Frame
 from soft_clustering.kernels import centers, gauss
 
@@ -354,7 +354,7 @@ def slow_sets():
 
 @pytest.mark.parametrize("name, X, K, factor", [pytest.param(*row, id=row[0]) for row in slow_sets()])
 def test_acceleration_reaches_the_same_optimum_sooner(monkeypatch, name, X, K, factor):
-    monkeypatch.setattr(alternating, "_CHEAP_PASS", 0)  # accelerate small data, too
+    monkeypatch.setattr(acceleration, "_CHEAP_PASS", 0)  # accelerate small data, too
     plain_passes = fast_passes = 0
     for seed in range(3):
         start = X[np.random.RandomState(seed).choice(len(X), K, replace=False)]

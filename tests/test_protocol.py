@@ -25,6 +25,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 import soft_clustering
 from soft_clustering._registry import REGISTRY
 from soft_clustering.base import BaseSoftClusterer, InductiveSoftClusterer
+from soft_clustering.engine.loop import Policy
 from soft_clustering.testing import (
     ALL_CHECKS,
     SAMPLES,
@@ -309,7 +310,7 @@ def test_first_listing_of_the_paper():
 class Right(InductiveSoftClusterer):
     """A small fuzzy c-means (m = 2) that follows the protocol without the library's engine."""
 
-    _objective_sense = "min"
+    _policy = Policy(sense="min")
 
     def __init__(self, n_clusters=3, *, init=None, max_iter=2000, tol=1e-9, random_state=None, verbose=0):
         self.n_clusters = n_clusters
@@ -772,7 +773,7 @@ class IndexCover(Right):
 
 @wrong("check_objective", "gets worse")
 class WrongSense(Right):
-    _objective_sense = "max"
+    _policy = Policy(sense="max")
 
 
 @wrong("check_objective", "the history ends in")
@@ -781,9 +782,9 @@ class StaleObjective(RightUntilFit):
         self.objective_ = self.objective_history_[0]
 
 
-@wrong("check_objective", "_objective_sense is None")
+@wrong("check_objective", "no _policy that says its sense")
 class NoSense(Right):
-    _objective_sense = None
+    _policy = None
 
 
 @wrong("check_n_iter", "n_iter_ is 4, max_iter is 3")

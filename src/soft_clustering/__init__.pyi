@@ -14,9 +14,6 @@ from .documents.sisc import SISC as SISC
 from .documents.wbsc import WBSC as WBSC
 from .evidential.ecm import ECM as ECM
 from .evidential.evclus import EVCLUS as EVCLUS
-from .feature_space.kfccl import KFCCL as KFCCL
-from .feature_space.kfcm import KFCM as KFCM
-from .feature_space.soft_ksc import SoftKSC as SoftKSC
 from .federated.femi_fuzzy import FeMIFuzzy as FeMIFuzzy
 from .fuzzy.afcm import AFCM as AFCM
 from .fuzzy.afcm_simple import AFCMSimple as AFCMSimple
@@ -40,6 +37,9 @@ from .graphs.mmsb import MMSB as MMSB
 from .graphs.nocd import NOCD as NOCD
 from .images.afcm_adaptive import AFCMAdaptive as AFCMAdaptive
 from .images.skfcm import SKFCM as SKFCM
+from .kernelized.kfccl import KFCCL as KFCCL
+from .kernelized.kfcm import KFCM as KFCM
+from .kernelized.soft_ksc import SoftKSC as SoftKSC
 from .mixture.bgmm import BGMM as BGMM
 from .mixture.gmm import GMM as GMM
 from .mixture.mbmm import MBMM as MBMM

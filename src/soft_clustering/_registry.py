@@ -187,7 +187,7 @@ REGISTRY: tuple[Row, ...] = (
     ),
     Row(
         "KFCM",
-        "soft_clustering.feature_space.kfcm",
+        "soft_clustering.kernelized.kfcm",
         "kernelized",
         None,
         "Zhang, Chen (2004)",
@@ -197,7 +197,7 @@ REGISTRY: tuple[Row, ...] = (
     ),
     Row(
         "KFCCL",
-        "soft_clustering.feature_space.kfccl",
+        "soft_clustering.kernelized.kfccl",
         "kernelized",
         None,
         "Mizutani, Miyamoto (2005)",
@@ -208,7 +208,7 @@ REGISTRY: tuple[Row, ...] = (
     ),
     Row(
         "SoftKSC",
-        "soft_clustering.feature_space.soft_ksc",
+        "soft_clustering.kernelized.soft_ksc",
         "kernelized",
         None,
         "Langone, Mall, Suykens (2013)",

@@ -119,11 +119,10 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         return model
 
     def _forget(self, *names: str) -> None:
-        """Drop these attributes, by default all that an earlier fit left."""
-        # What scikit-learn keeps on an estimator (set_output, metadata routing) is not of a fit.
-        others = ("__", "_sklearn", "_metadata")
-        fitted = [name for name in vars(self) if name.endswith("_") or name.startswith("_")]
-        for name in names or [name for name in fitted if not name.startswith(others)]:
+        """Drop these attributes, by default those that say that there was a fit."""
+        for name in names or [
+            name for name in vars(self) if name.endswith("_") or name in ("_state", "_fitted_parameters")
+        ]:
             self.__dict__.pop(name, None)
 
     def _set_memberships(self, memberships: NDArray[Any]) -> None:

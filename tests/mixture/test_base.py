@@ -43,10 +43,10 @@ def test_centres_at_one_place_share():
 
 
 def test_random_memberships_sum_to_one_in_each_row():
-    U = MBMM(3, init="random")._starting_memberships(make_blocks(X), np.random.RandomState(0))
+    U = MBMM(3, init="random")._starting_memberships(make_blocks(X), np.random.RandomState(0), 0)
     assert U.shape == (5, 3) and U.min() > 0
     np.testing.assert_allclose(U.sum(axis=1), 1, rtol=1e-14)
-    square = MBMM(5, init="random")._starting_memberships(make_blocks(X), np.random.RandomState(0))
+    square = MBMM(5, init="random")._starting_memberships(make_blocks(X), np.random.RandomState(0), 0)
     np.testing.assert_allclose(square.sum(axis=1), 1, rtol=1e-14)
 
 

@@ -241,7 +241,7 @@ class SISC(DocumentClusterer):
         -------
         memberships : ndarray of shape (n_documents, n_clusters)
         """
-        check_is_fitted(self, "_clusters")
+        check_is_fitted(self, "n_clusters_")
         X = self._documents(X, reset=False)
         with single_threaded_blas():
             return self._memberships(self._rows(X)).astype(X.dtype)

@@ -198,7 +198,7 @@ class WBSC(DocumentClusterer):
         -------
         memberships : ndarray of shape (n_documents, n_clusters)
         """
-        check_is_fitted(self, "_members")
+        check_is_fitted(self, "cluster_words_")
         return self._memberships(self._documents(X, reset=False))
 
     def _top_words(self, n_words: int) -> list[list[str]]:

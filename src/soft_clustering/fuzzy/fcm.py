@@ -16,7 +16,6 @@ J. C. Bezdek (1981). Pattern Recognition with Fuzzy Objective Function Algorithm
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -215,20 +214,22 @@ class FCM(AlternatingClusterer[Array, CenterStatistics]):
             return
         size = min(max(batch_size, 10 * self.n_clusters), blocks.n)
         first = Blocks([next(blocks.batches(size, rng))], blocks.mean_variance)
-        V = self._solution(first, rng)
+        # The first batch is a pass that an interruption may keep, and so is each batch after it.
+        run = Run(Stream(self._solution(first, rng), np.zeros(self.n_clusters), 0), n_iter=1)
+        fit.runs.append(run)
 
         def epoch(state: Stream) -> tuple[Stream, float]:
             # Half of what two epochs weigh: the centres forget all but the last two.
             weight = state.weight / 2 if state.epoch >= 2 else state.weight
-            state, objective = Stream(state.centers, weight, state.epoch + 1), 0.0
+            run.state, objective = Stream(state.centers, weight, state.epoch + 1), 0.0
             for batch in blocks.batches(batch_size, rng):
-                statistics = self._statistics(batch, state.centers)
-                state, objective = state.after(statistics), objective + statistics.objective
-            return state, objective
+                statistics = self._statistics(batch, run.state.centers)
+                run.state, objective = run.state.after(statistics), objective + statistics.objective
+            return run.state, objective
 
         fit.unit, policy = "epoch", Policy(residual=epoch_change)
-        loop = partial(iterate, step=epoch, policy=policy, max_iter=self.max_iter, tol=self.tol, scale=blocks)
-        fit.run_starts([Stream(V, np.zeros(self.n_clusters), 0)], partial(loop, report=fit.report))
+        iterate(run, step=epoch, policy=policy, max_iter=self.max_iter, tol=self.tol, scale=blocks, report=fit.report)
+        fit.report_start(1, run)
 
     def _solution(self, batch: Blocks, rng: np.random.RandomState) -> Array:
         """Centres of a first batch."""

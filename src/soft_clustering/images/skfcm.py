@@ -44,10 +44,10 @@ from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
 from ..engine.collapse import collapse
 from ..engine.loop import Policy, Run, Scale, center_shift, no_units
-from ..feature_space.gamma import frame_gamma, resolve_gamma
 from ..fuzzy.fuzzifier import resolve_fuzzifier
 from ..fuzzy.solver import fuzzy_start
 from ..inputs.images import refuse_shape_as_y, validate_image
+from ..kernelized.gamma import frame_gamma, resolve_gamma
 from ..kernels import EMPTY
 from ..kernels.centers import center_rows, center_statistics
 from .segmentation import ImageClusterer, change_of, memberships_at

@@ -304,7 +304,7 @@ def check_objective(estimator: BaseSoftClusterer) -> None:
     )
     if not hasattr(model, "objective_"):
         return
-    require(hasattr(model, "_policy"), "It has an objective, but no _policy that says its sense.")
+    require(getattr(model, "_policy", None) is not None, "It has an objective, but no _policy that says its sense.")
     for one in (model, fit(ready(estimator), sample.hard)):
         history = np.asarray(one.objective_history_, dtype=np.float64)
         require(history.ndim == 1 and len(history) > 0, f"objective_history_ has shape {history.shape}.")

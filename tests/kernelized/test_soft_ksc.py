@@ -19,8 +19,8 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV
 
 from soft_clustering import SoftKSC
-from soft_clustering.feature_space import soft_ksc
-from soft_clustering.feature_space.soft_ksc import (
+from soft_clustering.kernelized import soft_ksc
+from soft_clustering.kernelized.soft_ksc import (
     leading_eigenpairs,
     sign_clusters,
     soft_memberships,

@@ -6,7 +6,7 @@ from scipy.spatial.distance import pdist
 from sklearn.datasets import load_iris
 
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.feature_space.gamma import frame_gamma, resolve_gamma
+from soft_clustering.kernelized.gamma import frame_gamma, resolve_gamma
 
 
 def test_rules_on_iris():

@@ -19,8 +19,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import normalize
 
 from soft_clustering import KFCCL
-from soft_clustering.feature_space import kernel_matrix, kfccl
-from soft_clustering.feature_space.kfccl import KernelSpace, kernel_seeds, softmax
+from soft_clustering.kernelized import kernel_matrix, kfccl
+from soft_clustering.kernelized.kfccl import KernelSpace, kernel_seeds, softmax
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SCALE = 1 / IRIS.var(axis=0).sum()

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import laplacian_kernel, linear_kernel
 
 from soft_clustering.engine.blocks import Frame, make_blocks
-from soft_clustering.feature_space.kernel_matrix import FunctionRows, GivenRows, RBFRows, pieces, rbf
 from soft_clustering.inputs.pairwise import validate_kernel_rows
+from soft_clustering.kernelized.kernel_matrix import FunctionRows, GivenRows, RBFRows, pieces, rbf
 
 PLAIN = Frame(np.zeros(3), 1.0)
 

@@ -120,9 +120,8 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
     def _forget(self, *names: str) -> None:
         """Drop these attributes, by default those that say that there was a fit."""
-        for name in names or [
-            name for name in vars(self) if name.endswith("_") or name in ("_state", "_fitted_parameters")
-        ]:
+        fitted = [name for name in vars(self) if name.endswith("_")]
+        for name in names or (*fitted, "_state", "_fitted_parameters"):
             self.__dict__.pop(name, None)
 
     def _set_memberships(self, memberships: NDArray[Any]) -> None:

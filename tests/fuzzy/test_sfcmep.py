@@ -263,7 +263,7 @@ def test_number_of_clusters():
         (
             None,
             {"prior_memberships": [[np.nan, 1]] * 150},
-            "prior_memberships must have rows in which all entries or none are NaN. Row 0",
+            "must have rows in which all entries or none are NaN. Row 0",
         ),
         (None, {"prior_memberships": [["a", "b"]] * 150}, "prior_memberships"),
         (FEW == 0, {"prior_memberships": np.ones((150, 2))}, "prior_memberships must be NaN in the rows.*row 0"),

@@ -1,6 +1,6 @@
 """Types that many modules share.
 
-SciPy, pandas, Dask and networkx are imported for type checkers only, so the aliases that name their classes are strings.
+SciPy, pandas, Dask and networkx are imported for type checkers only: the aliases that name their classes are strings.
 """
 
 from __future__ import annotations

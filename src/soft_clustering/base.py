@@ -104,6 +104,9 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     modality: ClassVar[Modality] = "features"
     membership_kind: ClassVar[MembershipKind] = "partition"
     finds_n_clusters: ClassVar[bool] = True
+    memberships_: NDArray[Any]
+    labels_: NDArray[np.intp]
+    n_clusters_: int
 
     @property
     def partition_constrained(self) -> bool:

@@ -88,9 +88,6 @@ class ConsensusClusterer(InductiveSoftClusterer):
     n_init: int
     random_state: Seed
     verbose: int
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
-    n_clusters_: int
     consensus_memberships_: NDArray[Any]
 
     def _cut(self, U: Matrix, w: Array, rng: np.random.RandomState) -> Array:

@@ -426,14 +426,11 @@ class RDFKC(InductiveSoftClusterer):
     (4, 8, 8)
     """
 
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
     centers_: NDArray[Any]
     embedding_: NDArray[Any]
     embedding_centers_: NDArray[Any]
     encoder_: Any
     decoder_: Any
-    n_clusters_: int
     objective_: float
     objective_history_: Array
     n_iter_: int

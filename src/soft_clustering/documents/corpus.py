@@ -29,6 +29,8 @@ class DocumentClusterer(InductiveSoftClusterer):
     """A soft clusterer of texts, lists of tokens or counts, with a parameter ``vectorizer``."""
 
     modality: ClassVar[Modality] = "documents"
+    words_: NDArray[Any]
+    vectorizer_: Any
 
     def _default_vectorizer(self, n_documents: int) -> Any:
         """What makes counts of texts where the user gives no vectorizer."""

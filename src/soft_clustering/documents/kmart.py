@@ -174,7 +174,6 @@ class KMART(DocumentClusterer):
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
     _policy = Policy(residual=prototype_change, place=None)
     centers_: NDArray[Any]
-    n_clusters_: int
     threshold_: float
     n_iter_: int
     converged_: bool

@@ -231,6 +231,10 @@ class LDA(TopicModel[Topics, Expected]):
     np.float64(0.8)
     """
 
+    components_: NDArray[Any]
+    doc_topic_prior_: float | Array
+    topic_word_prior_: float
+    n_batch_iter_: int
     # The documents of a pass start anew, and may settle elsewhere; the last state is the most learnt.
     _policy = replace(TOPICS, monotone=False, final=without_draws)
     _remedy: ClassVar[str] = "Lower doc_topic_prior, start from topics that differ"

@@ -245,6 +245,9 @@ class PLSI(TopicModel[Aspects, Expected]):
     np.float64(1.0)
     """
 
+    topic_weights_: Array
+    beta_: float
+    validation_history_: Array
     _policy = replace(TOPICS, final=folded_in)
     _remedy: ClassVar[str] = "Raise beta"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {

@@ -157,6 +157,11 @@ class SISC(DocumentClusterer):
     np.float64(0.3)
     """
 
+    threshold_: float
+    seed_indices_: NDArray[np.intp]
+    centers_: NDArray[Any]
+    n_iter_: int
+    converged_: bool
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
     _policy = replace(_RANDOM, cycle_key=sets_key)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

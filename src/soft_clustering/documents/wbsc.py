@@ -27,7 +27,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import DocumentsLike
+from .._types import Array, DocumentsLike
 from ..base import MembershipKind, as_fitted
 from ..engine.fitting import Fit, say
 from ..inputs.documents import count_vectorizer
@@ -120,6 +120,9 @@ class WBSC(DocumentClusterer):
     [[0, 1], [0, 1], [1, 0], [1, 0], [1, 1], [0, 0]]
     """
 
+    cluster_words_: list[list[str]]
+    merge_tree_: Array
+    threshold_: float
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],

@@ -80,10 +80,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     """
 
     accelerate: bool = False
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
     centers_: NDArray[Any]
-    n_clusters_: int
     objective_: float
     objective_history_: Array
     n_iter_: int

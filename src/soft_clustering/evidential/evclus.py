@@ -192,6 +192,10 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
     d0_: float
     near_: float
     n_dissimilarities_: int
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _policy = Policy(place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "metric": [str],

@@ -174,6 +174,10 @@ class KFCCL(InductiveSoftClusterer):
     X_fit_: Any
     gamma_: float
     entropy_weight_: float
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _policy = Policy(monotone=False, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "kernel": [StrOptions({"rbf", "linear", "precomputed"}), callable],

@@ -189,10 +189,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
     [(3, 4), (3, 4), (3, 4)]
     """
 
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
     centers_: NDArray[Any]
-    n_clusters_: int
     m_: float
     client_memberships_: list[NDArray[Any]]
     client_sizes_: NDArray[np.intp]

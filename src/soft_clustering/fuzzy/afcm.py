@@ -307,6 +307,10 @@ class AFCM(InductiveSoftClusterer):
     entropy_weight_: float
     graph_weight_: float
     affinity_matrix_: Any
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _frame: Frame
     _policy = Policy(residual=membership_change, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {

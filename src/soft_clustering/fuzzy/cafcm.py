@@ -314,6 +314,10 @@ class CAFCM(InductiveSoftClusterer):
     centers_: NDArray[Any]
     m_: float
     m_history_: Array
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _state: Array
     _frame: Frame
     _policy = Policy(place=None)

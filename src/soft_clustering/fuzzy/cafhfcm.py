@@ -365,6 +365,10 @@ class CAFHFCM(InductiveSoftClusterer):
     fusion_path_: Array
     hierarchy_: Array
     selection_scores_: dict[int, float]
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _state: Array
     _frame: Frame
     _policy = Policy()

@@ -150,6 +150,7 @@ class FCM(AlternatingClusterer[Array, CenterStatistics]):
     np.float64(1.0)
     """
 
+    m_: float
     _policy = Policy(sparse=True, final=centers_of)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],

@@ -139,6 +139,8 @@ class BIGCLAM(GraphClusterer):
     array([1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1])
     """
 
+    threshold_: float
+    n_seeds_: int
     membership_kind: ClassVar[MembershipKind] = "affiliation"
     _binary: ClassVar[bool] = True
     _policy = Policy(sense="max", residual=gain, by_objective=True, place=None)

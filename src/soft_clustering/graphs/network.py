@@ -24,9 +24,6 @@ class GraphClusterer(InductiveSoftClusterer):
     ``_binary`` says whether the model knows only links that are there or not.
     """
 
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
-    n_clusters_: int
     n_features_in_: int
     node_names_: NDArray[Any]
     objective_: float

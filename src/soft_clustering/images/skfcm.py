@@ -274,6 +274,8 @@ class SKFCM(ImageClusterer[State, Segmentation]):
     [0.25, 0.6, 0.99]
     """
 
+    gamma_: float
+    spatial_weight_: float
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [Interval(Real, 1, None, closed="neither")],
         "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],

@@ -183,6 +183,10 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
     array([ True])
     """
 
+    means_: NDArray[Any]
+    covariances_: NDArray[Any]
+    beta_a_: Array
+    beta_b_: Array
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "beta_features": [None, "array-like"],
         "covariance_type": [StrOptions({"diag", "full", "spherical", "tied"})],

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.metadata
+import inspect
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 import soft_clustering
 from soft_clustering import kernels
+from soft_clustering._registry import REGISTRY
 
 ROOT = Path(soft_clustering.__file__).parent.parent
 BLOCK_KERNELS = """
@@ -54,6 +56,52 @@ def test_public_names():
 def test_unknown_name():
     with pytest.raises(AttributeError, match="module 'soft_clustering' has no attribute 'KMeans'"):
         _ = soft_clustering.KMeans
+
+
+# Types ----------------------------------------------------------------------------------------------------------------
+
+
+def documented_attributes(cls):
+    """The names under "Attributes" in the docstring of a class."""
+    section = re.search(r"^Attributes\n-+\n(.*?)(^\S[^\n]*\n---|\Z)", inspect.getdoc(cls), re.MULTILINE | re.DOTALL)[1]
+    heads = [line.partition(" : ")[0] for line in section.splitlines() if line and not line.startswith(" ")]
+    return {name for head in heads for name in head.split(", ")}
+
+
+def declared_attributes(cls):
+    """The names that a class or one of its bases annotates or has as properties."""
+    for base in cls.__mro__:
+        yield from inspect.get_annotations(base)
+        yield from (name for name, value in vars(base).items() if isinstance(value, property))
+
+
+@pytest.mark.parametrize("name", [row.name for row in REGISTRY])
+def test_fitted_attributes_are_declared(name):
+    """An editor completes what a class declares."""
+    cls = getattr(soft_clustering, name)
+    attributes = documented_attributes(cls)
+    assert {"memberships_", "labels_", "n_clusters_"} <= attributes
+    assert attributes <= set(declared_attributes(cls))
+
+
+@pytest.mark.parametrize("name", [row.name for row in REGISTRY])
+def test_fit_gives_the_estimator_itself(name):
+    cls = getattr(soft_clustering, name)
+    methods = [getattr(cls, method) for method in ("fit", "partial_fit") if hasattr(cls, method)]
+    assert {method.__annotations__["return"] for method in methods} == {"Self"}
+
+
+def test_few_parameters_are_any():
+    """A parameter without a type of its own is what a user gives, or comes from a package without types."""
+    annotations = [
+        ast.unparse(parameter.annotation)
+        for path in Path(soft_clustering.__file__).parent.rglob("*.py")
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for parameter in ast.walk(function.args)
+        if isinstance(parameter, ast.arg) and parameter.annotation
+    ]
+    assert annotations.count("Any") < 250
 
 
 # Cost of the import ---------------------------------------------------------------------------------------------------

@@ -9,21 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, wraps
 from operator import is_
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags, TransformerTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    import dask.array
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 MembershipKind = Literal["partition", "possibilistic", "affiliation", "credal"]
 Modality = Literal["features", "graph", "documents", "partitions", "image", "clients"]
 
 
-def labels_from_memberships(memberships: Any) -> Any:
+def labels_from_memberships(memberships: NDArray[Any] | dask.array.Array) -> Any:
     """Row-wise argmax; -1 where a row is all zero. Lazy where the memberships are a Dask array.
 
     Examples
@@ -101,6 +104,9 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     modality: ClassVar[Modality] = "features"
     membership_kind: ClassVar[MembershipKind] = "partition"
     finds_n_clusters: ClassVar[bool] = True
+    memberships_: NDArray[Any]
+    labels_: NDArray[np.intp]
+    n_clusters_: int
 
     @property
     def partition_constrained(self) -> bool:
@@ -131,7 +137,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         kind: Any = type(self)
         self._fitted_parameters = {name: getattr(self, name) for name in _parameter_names(kind)}
 
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[np.intp]:
+    def fit_predict(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.intp]:
         """Fit and return ``labels_``.
 
         Parameters

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.utils import _safe_indexing
@@ -21,6 +21,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._estimators import Estimator, is_estimator, set_seeds
 from .._text import one_line
+from .._types import DataLike
 from ..datasets import dataset_info, get_dataset
 from .records import QUALITY, Journal, Record, require_pandas, to_frame
 from .runner import PlannedRun, execute_missing
@@ -443,7 +444,7 @@ def _data_of(datasets: Mapping[str, tuple[Any, Any]] | Sequence[str]) -> Mapping
     return {name: name for name in datasets}
 
 
-def _take(X: Any, y: Any, rows: NDArray[np.intp]) -> tuple[Any, Any]:
+def _take(X: DataLike, y: ArrayLike | None, rows: NDArray[np.intp]) -> tuple[Any, Any]:
     return _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows)
 
 

@@ -20,11 +20,12 @@ from typing import Any, TextIO, TypedDict, TypeVar
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from .._estimators import Estimator
 from .._text import one_line
+from .._types import DataLike
 from ..metrics import clustering_metrics, soft_clustering_metrics
 from .memory import peak, reset_peak
 from .records import QUALITY, Record, to_line
@@ -59,7 +60,7 @@ class Report:
         self._file.flush()
 
 
-def fit(estimator: Estimator, X: Any) -> Record:
+def fit(estimator: Estimator, X: DataLike) -> Record:
     """Fit, and return the time, the memory and the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
@@ -83,12 +84,12 @@ def scalar(value: Any, kind: type[Number]) -> Number | None:
     return None if value is None or np.ndim(value) else kind(value)
 
 
-def labels_of(estimator: Any, X: Any) -> NDArray[Any]:
+def labels_of(estimator: Any, X: DataLike) -> NDArray[Any]:
     """Return the labels of the training data: ``labels_``, or the prediction of an estimator without it."""
     return np.asarray(estimator.labels_ if hasattr(estimator, "labels_") else estimator.predict(X))
 
 
-def predict_time(estimator: Estimator, X: Any) -> float | None:
+def predict_time(estimator: Estimator, X: DataLike) -> float | None:
     """Return the seconds to predict the training data; None for a method that cannot predict."""
     for method in ("predict_memberships", "predict"):
         if hasattr(estimator, method):
@@ -98,14 +99,14 @@ def predict_time(estimator: Estimator, X: Any) -> float | None:
     return None
 
 
-def memberships_of(estimator: Estimator, X: Any) -> Any:
+def memberships_of(estimator: Estimator, X: DataLike) -> Any:
     """Return the memberships of the training data; None for a hard clusterer."""
     if hasattr(estimator, "memberships_"):
         return estimator.memberships_
     return estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
 
 
-def quality(estimator: Estimator, X: Any, y: Any, labels: NDArray[Any]) -> dict[str, float]:
+def quality(estimator: Estimator, X: DataLike, y: ArrayLike | None, labels: NDArray[Any]) -> dict[str, float]:
     """Return the twelve measures; NaN where one does not apply."""
     features = getattr(estimator, "modality", "features") == "features"
     # there are no distances between the nodes of a graph, texts or partitions
@@ -122,7 +123,7 @@ def quality(estimator: Estimator, X: Any, y: Any, labels: NDArray[Any]) -> dict[
     )
 
 
-def save_memberships(path: str, estimator: Estimator, X: Any, labels: NDArray[Any]) -> None:
+def save_memberships(path: str, estimator: Estimator, X: DataLike, labels: NDArray[Any]) -> None:
     """Write the memberships of the training data; those of a hard clusterer are 0 and 1."""
     memberships = memberships_of(estimator, X)
     if memberships is None:
@@ -130,7 +131,7 @@ def save_memberships(path: str, estimator: Estimator, X: Any, labels: NDArray[An
     np.save(path, np.asarray(memberships, dtype=np.float32))
 
 
-def measure(task: Task, X: Any, y: Any, report: Report) -> None:
+def measure(task: Task, X: DataLike, y: ArrayLike | None, report: Report) -> None:
     """Fit, predict and evaluate, as the task asks."""
     estimator, wanted = task["estimator"], task["measurements"]
     rounds = 2 if task["warm_up"] and "fit_time" in wanted else 1

@@ -12,17 +12,18 @@ A method reads a column of weight w as w equal base clusters.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, Matrix, MatrixLike, Seed
 from ..base import InductiveSoftClusterer, Modality
 from ..engine.fitting import Fit, say
 from ..engine.threads import single_threaded
@@ -85,14 +86,11 @@ class ConsensusClusterer(InductiveSoftClusterer):
     n_clusters: int
     partitioner: str
     n_init: int
-    random_state: Any
+    random_state: Seed
     verbose: int
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
-    n_clusters_: int
     consensus_memberships_: NDArray[Any]
 
-    def _cut(self, U: Any, w: Array, rng: np.random.RandomState) -> Array:
+    def _cut(self, U: Matrix, w: Array, rng: np.random.RandomState) -> Array:
         """Cut the graph, set what is fitted, and return the links (t, K) of base clusters to consensus clusters.
 
         The columns of U are the different base clusters with members and a positive weight, in an order of their own;
@@ -100,7 +98,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
         """
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None, *, partition_weights: Any = None) -> Self:
+    def fit(self, X: Sequence[MatrixLike], y: object = None, *, partition_weights: ArrayLike | None = None) -> Self:
         """Find the consensus.
 
         Parameters
@@ -145,7 +143,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
                 )
         return self
 
-    def predict_consensus(self, X: Any) -> NDArray[Any]:
+    def predict_consensus(self, X: Sequence[MatrixLike]) -> NDArray[Any]:
         """The soft consensus of new objects; of the objects of ``fit`` it is ``consensus_memberships_``.
 
         Parameters
@@ -165,7 +163,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
         with single_threaded():
             return self._consensus(self._known_columns(_side_by_side(partitions)), partitions.dtype)
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: Sequence[MatrixLike]) -> NDArray[Any]:
         """Memberships of new objects: 1 in the cluster of largest soft consensus.
 
         Parameters
@@ -180,7 +178,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
         """
         return self._crisp(self.predict_consensus(X))
 
-    def _known_columns(self, U: Any) -> Any:
+    def _known_columns(self, U: Matrix) -> Any:
         """The columns of base clusters that had members in ``fit``."""
         U = U[:, self._columns]
         empty = np.flatnonzero(U.sum(axis=1) == 0)
@@ -191,7 +189,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
             )
         return U
 
-    def _consensus(self, U: Any, dtype: type[np.floating[Any]]) -> NDArray[Any]:
+    def _consensus(self, U: Matrix, dtype: type[np.floating[Any]]) -> NDArray[Any]:
         C = U @ self._links
         C = (C / C.sum(axis=1, keepdims=True)).astype(dtype)
         # Equal up to rounding is equal: a tie goes to the first cluster, however the sums were rounded.
@@ -203,7 +201,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
     def _crisp(self, consensus: NDArray[Any]) -> NDArray[Any]:
         return one_hot(consensus.argmax(axis=1), consensus.shape[1]).astype(consensus.dtype)
 
-    def _parts_of_graph(self, S: Any, rng: np.random.RandomState, w: Array | None = None) -> NDArray[np.intp]:
+    def _parts_of_graph(self, S: Matrix, rng: np.random.RandomState, w: Array | None = None) -> NDArray[np.intp]:
         """Cut a graph of weights S, which may be overwritten; w counts how many nodes a row stands for."""
         if self.partitioner == "metis":
             return metis_parts(S, self.n_clusters, self.n_init, rng)
@@ -229,7 +227,7 @@ def _side_by_side(partitions: Partitions) -> Any:
     return np.hstack([U.toarray() if sparse.issparse(U) else U for U in blocks])
 
 
-def _different_columns(U: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _different_columns(U: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The places of the different columns, and for each column of U which of them it equals.
 
     Their order is the columns' own: the result does not depend on that of partitions and their clusters.

@@ -23,7 +23,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from .._extras import require
-from .._types import Array
+from .._types import Array, Matrix
 from ..engine.blocks import make_blocks
 from ..engine.initialisation import kmeans
 from ..kernels.centers import center_memberships, center_statistics
@@ -35,7 +35,7 @@ _DENSE = 1000  # nodes from which on Lanczos iterations are faster than all eige
 _LEVELS = 1000  # METIS takes integer weights: 1 ... 1000
 
 
-def singular_vectors(Z: Any, K: int, rng: np.random.RandomState) -> tuple[Array, Array]:
+def singular_vectors(Z: Matrix, K: int, rng: np.random.RandomState) -> tuple[Array, Array]:
     """The leading left and right singular vectors of a tall matrix (n, t), at most K, those of zero left out.
 
     O(n t^2): from the eigenvectors of Z^T Z.
@@ -48,7 +48,7 @@ def singular_vectors(Z: Any, K: int, rng: np.random.RandomState) -> tuple[Array,
     >>> np.abs(left).round(2).tolist()
     [[0.0, 0.6], [0.0, 0.8], [1.0, 0.0]]
     """
-    gram = Z.T @ Z
+    gram: Any = Z.T @ Z
     values, right = _leading(gram.toarray() if sparse.issparse(gram) else gram, K, rng)
     left = Z @ right / np.sqrt(values)
     signs = _signs(left)
@@ -97,7 +97,7 @@ def k_means_parts(
     return labels
 
 
-def metis_parts(S: Any, K: int, n_init: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+def metis_parts(S: Matrix, K: int, n_init: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     """Parts of nearly equal numbers of nodes, by METIS; S is a symmetric matrix, its diagonal does not matter."""
     pymetis = require("pymetis", "partitioner='metis' needs pymetis", extra="metis")
     index = pymetis.zero_copy_dtype()

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from .._types import Array
+from .._types import Array, Matrix, Seed
 from .ensemble import PARAMETERS, ConsensusClusterer, one_hot, scaled
 from .partitioning import k_means_parts, singular_vectors
 
@@ -112,7 +112,7 @@ class SCSPA(ConsensusClusterer):
         partitioner: str = "spectral",
         similarity: str = "dot",
         n_init: int = 10,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -122,7 +122,7 @@ class SCSPA(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _cut(self, U: Any, w: Array, rng: np.random.RandomState) -> Array:
+    def _cut(self, U: Matrix, w: Array, rng: np.random.RandomState) -> Array:
         K, Y = self.n_clusters, scaled(U, np.sqrt(w)[None])
         if self.partitioner == "spectral" and self.similarity == "dot":
             Z = scaled(Y, 1 / np.sqrt(Y @ Y.sum(axis=0))[:, None])
@@ -133,7 +133,7 @@ class SCSPA(ConsensusClusterer):
         links: Array = w[:, None] * (U.T @ H) / np.maximum(H.sum(axis=0), 1)
         return links
 
-    def _similarities(self, Y: Any) -> Any:
+    def _similarities(self, Y: Matrix) -> Any:
         """All n^2 of them; inner products without their constant factor."""
         if Y.shape[0] > _MAX_OBJECTS:
             raise ValueError(
@@ -141,7 +141,7 @@ class SCSPA(ConsensusClusterer):
                 f"pairs of objects, for at most {_MAX_OBJECTS} objects. Got {Y.shape[0]} objects in X: use "
                 "partitioner='spectral' with similarity='dot', or SHBGF or SMCLA."
             )
-        S = Y @ Y.T
+        S: Any = Y @ Y.T
         if self.similarity == "dot":
             return S
         S = S.toarray() if sparse.issparse(S) else S

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._types import Array
+from .._types import Array, Matrix, Seed
 from .ensemble import PARAMETERS, ConsensusClusterer, mean_links, scaled
 from .partitioning import k_means_parts, metis_parts, singular_vectors
 
@@ -105,7 +105,7 @@ class SHBGF(ConsensusClusterer):
         *,
         partitioner: str = "spectral",
         n_init: int = 10,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -114,7 +114,7 @@ class SHBGF(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _cut(self, U: Any, w: Array, rng: np.random.RandomState) -> Array:
+    def _cut(self, U: Matrix, w: Array, rng: np.random.RandomState) -> Array:
         K, n, Y = self.n_clusters, U.shape[0], scaled(U, w[None])
         if self.partitioner == "metis":
             edges = sparse.csr_array(Y)

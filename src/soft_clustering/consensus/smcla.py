@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
-from .._types import Array
+from .._types import Array, Matrix, Seed
 from .ensemble import PARAMETERS, ConsensusClusterer, mean_links, one_hot
 
 
@@ -107,7 +107,7 @@ class SMCLA(ConsensusClusterer):
         partitioner: str = "spectral",
         similarity: str = "euclidean",
         n_init: int = 10,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -117,14 +117,14 @@ class SMCLA(ConsensusClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _cut(self, U: Any, w: Array, rng: np.random.RandomState) -> Array:
+    def _cut(self, U: Matrix, w: Array, rng: np.random.RandomState) -> Array:
         K, (n, t) = self.n_clusters, U.shape
         total = len(self._columns)
         if total < K:
             raise ValueError(
                 f"n_clusters={K} must be at most the number of clusters in the partitions. Got {total} in X."
             )
-        G = U.T @ U
+        G: Any = U.T @ U
         G = G.toarray() if sparse.issparse(G) else G
         size = G.diagonal()
         if self.similarity == "euclidean":

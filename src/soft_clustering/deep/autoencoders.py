@@ -5,14 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
 
 _CHANNELS = (16, 32, 64)  # of the convolutions, each of which halves height and width
 _LEAST_SIDE = 12  # of images that are convolved
 
 
 def make_autoencoder(
-    torch: Any, shape: tuple[int, ...], hidden_layer_sizes: Sequence[int], n_components: int, generator: Any
+    torch: ModuleType,
+    shape: tuple[int, ...],
+    hidden_layer_sizes: Sequence[int],
+    n_components: int,
+    generator: torch.Generator,
 ) -> tuple[Any, Any]:
     """Encoder and decoder of samples of a shape, (d,) or (C, H, W).
 
@@ -32,17 +40,17 @@ def make_autoencoder(
     return encoder, decoder
 
 
-def _layer(torch: Any, kind: str, *arguments: Any, **keywords: Any) -> Any:
+def _layer(torch: ModuleType, kind: str, *arguments: Any, **keywords: Any) -> Any:
     """A layer whose weights are not yet drawn: its own draw would be from the global generator."""
     layer = getattr(torch.nn, kind)
     return torch.nn.utils.skip_init(layer, *arguments, device="cpu", dtype=torch.float32, **keywords)
 
 
-def _with_relus(torch: Any, layers: list[Any]) -> list[Any]:
+def _with_relus(torch: ModuleType, layers: list[Any]) -> list[Any]:
     return [part for layer in layers for part in (layer, torch.nn.ReLU())][:-1]
 
 
-def _dense(torch: Any, shape: tuple[int, ...], hidden: Sequence[int], q: int) -> tuple[Any, Any]:
+def _dense(torch: ModuleType, shape: tuple[int, ...], hidden: Sequence[int], q: int) -> tuple[Any, Any]:
     nn = torch.nn
     sizes = [math.prod(shape), *hidden, q]
     inward = [_layer(torch, "Linear", a, b) for a, b in pairwise(sizes)]
@@ -53,7 +61,7 @@ def _dense(torch: Any, shape: tuple[int, ...], hidden: Sequence[int], q: int) ->
     )
 
 
-def _convolutions(torch: Any, shape: tuple[int, ...], q: int) -> tuple[Any, Any]:
+def _convolutions(torch: ModuleType, shape: tuple[int, ...], q: int) -> tuple[Any, Any]:
     nn = torch.nn
     inward: list[Any] = []
     outward: list[Any] = []

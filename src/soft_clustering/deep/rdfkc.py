@@ -33,16 +33,17 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, MatrixLike, Seed
 from ..base import InductiveSoftClusterer, as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Frame, make_blocks
@@ -72,6 +73,8 @@ from .autoencoders import make_autoencoder
 if TYPE_CHECKING:
     from typing import Self
 
+    import torch
+
 _STARTS = 10  # of k-means
 _SWEEPS = 3  # over the graph in a membership step
 _EMPTY = 1e-12  # mean weight, of at most 1, below which a cluster is empty
@@ -84,7 +87,7 @@ _REMEDY = "use a smaller learning_rate or cluster_weight"
 # The clusters of the codes --------------------------------------------------------------------------------------------
 
 
-def adaptive_loss(r: Any, tau: float) -> Any:
+def adaptive_loss(r: Array | torch.Tensor, tau: float) -> Any:
     """psi(r) = (1 + tau) r^2 / (r + tau): r^2 for a large tau, r for a small one.
 
     Examples
@@ -120,7 +123,7 @@ def neighbor_graph(Z: Array, k: int) -> Any:
     return sparse.csr_array((S + S.T) * 0.5)
 
 
-def smooth(U: Array, S: Any, weight: float) -> Array:
+def smooth(U: Array, S: sparse.csr_array, weight: float) -> Array:
     """Memberships drawn towards the means of the neighbours: U = (U0 + weight D^-1 S U) / (1 + weight), some sweeps."""
     degrees = np.asarray(S.sum(axis=1)).ravel()[:, None]
     alone = degrees == 0
@@ -149,7 +152,7 @@ def simplex_minimiser(q: Array, p: Array) -> Array:
     return U
 
 
-def quadratic_memberships(loss: Array, U: Array, S: Any, weight: float) -> Array:
+def quadratic_memberships(loss: Array, U: Array, S: sparse.csr_array, weight: float) -> Array:
     """Some sweeps over the rows: each row minimises sum u^2 loss + weight tr(U^T L U), given the others of before.
 
     No sweep makes that sum larger.
@@ -160,7 +163,7 @@ def quadratic_memberships(loss: Array, U: Array, S: Any, weight: float) -> Array
     return U
 
 
-def roughness(U: Array, S: Any) -> float:
+def roughness(U: Array, S: sparse.csr_array) -> float:
     """tr(U^T L U) = sum_ij s_ij |u_i - u_j|^2 / 2."""
     degrees = np.asarray(S.sum(axis=1)).ravel()
     return float(degrees @ np.square(U).sum(axis=1) - np.vdot(U, S @ U))
@@ -242,7 +245,14 @@ class Training:
     """An autoencoder with the samples that it learns from."""
 
     def __init__(
-        self, torch: Any, encoder: Any, decoder: Any, samples: Any, generator: Any, batch_size: int, penalty: float
+        self,
+        torch: ModuleType,
+        encoder: torch.nn.Module,
+        decoder: torch.nn.Module,
+        samples: torch.Tensor,
+        generator: torch.Generator,
+        batch_size: int,
+        penalty: float,
     ) -> None:
         self._torch, self.encoder, self.decoder, self._samples = torch, encoder, decoder, samples
         self._generator, self._batch_size, self._penalty = generator, batch_size, penalty
@@ -257,7 +267,7 @@ class Training:
     def epoch(self, remedy: str, term: Callable[[Any, Any], Any] | None = None) -> None:
         """Learn for an epoch to reconstruct, and to make ``term(codes, indices)`` of a batch small."""
 
-        def loss(batch: Any) -> Any:
+        def loss(batch: torch.Tensor) -> Any:
             samples = self._samples[batch]
             codes = self.encoder(samples)
             error = (self.decoder(codes) - samples).square().mean()
@@ -416,14 +426,11 @@ class RDFKC(InductiveSoftClusterer):
     (4, 8, 8)
     """
 
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
     centers_: NDArray[Any]
     embedding_: NDArray[Any]
     embedding_centers_: NDArray[Any]
     encoder_: Any
     decoder_: Any
-    n_clusters_: int
     objective_: float
     objective_history_: Array
     n_iter_: int
@@ -456,9 +463,9 @@ class RDFKC(InductiveSoftClusterer):
         n_clusters: int = 3,
         *,
         m: float = 1.2,
-        encoder: Any = None,
-        decoder: Any = None,
-        hidden_layer_sizes: Any = (256, 64),
+        encoder: torch.nn.Module | None = None,
+        decoder: torch.nn.Module | None = None,
+        hidden_layer_sizes: ArrayLike = (256, 64),
         n_components: int = 10,
         robust_scale: float = 1.0,
         cluster_weight: float = 0.1,
@@ -472,7 +479,7 @@ class RDFKC(InductiveSoftClusterer):
         max_epochs: int = 30,
         tol: float | None = None,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -498,7 +505,7 @@ class RDFKC(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -526,7 +533,7 @@ class RDFKC(InductiveSoftClusterer):
         return self
 
     @as_fitted
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data.
 
         Parameters
@@ -553,7 +560,9 @@ class RDFKC(InductiveSoftClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _learn(self, fit: Fit[Clusters], torch: Any, X: NDArray[Any], device: Any, rng: np.random.RandomState) -> None:
+    def _learn(
+        self, fit: Fit[Clusters], torch: ModuleType, X: NDArray[Any], device: torch.device, rng: np.random.RandomState
+    ) -> None:
         """Learn from validated data."""
         self._standard = Standard.of(X.reshape(len(X), -1))
         generator = make_generator(torch, rng)
@@ -582,7 +591,7 @@ class RDFKC(InductiveSoftClusterer):
             fit.report(run)
         fit.report_start(1, run)
 
-    def _pull(self, torch: Any, training: Training, clusters: Clusters) -> Callable[[Any, Any], Any]:
+    def _pull(self, torch: ModuleType, training: Training, clusters: Clusters) -> Callable[[Any, Any], Any]:
         """The clustering term of a batch of codes, to learn by."""
         V, power = (training.to_device(part) for part in (clusters.centers, clusters.memberships**self.m))
 
@@ -593,12 +602,12 @@ class RDFKC(InductiveSoftClusterer):
 
         return pull
 
-    def _networks(self, torch: Any, X: NDArray[Any], generator: Any) -> tuple[Any, Any]:
+    def _networks(self, torch: ModuleType, X: NDArray[Any], generator: torch.Generator) -> tuple[Any, Any]:
         """Encoder and decoder to train, in single precision on the CPU."""
         if self.encoder is None and self.decoder is None:
             sizes = check_layer_sizes(self.hidden_layer_sizes)
             return make_autoencoder(torch, self._shape, sizes, self.n_components, generator)
-        given = {"encoder": self.encoder, "decoder": self.decoder}
+        given: dict[str, Any] = {"encoder": self.encoder, "decoder": self.decoder}
         for name, network in given.items():
             if not isinstance(network, torch.nn.Module):
                 raise TypeError(
@@ -621,7 +630,7 @@ class RDFKC(InductiveSoftClusterer):
         encoder, decoder = (deepcopy(network).float().cpu() for network in given.values())
         return encoder, decoder
 
-    def _batches(self, torch: Any, X: NDArray[Any]) -> Iterator[Any]:
+    def _batches(self, torch: ModuleType, X: NDArray[Any]) -> Iterator[Any]:
         """Samples as the networks take them, in double precision."""
         rows = X.reshape(len(X), -1)
         for lo in range(0, len(X), _ROWS):
@@ -634,7 +643,7 @@ class RDFKC(InductiveSoftClusterer):
         V = best_kmeans(blocks, self.n_clusters, rng, _STARTS)
         return Clusters(blocks.frame.to_input(V), 1.0, center_memberships(blocks.blocks[0], V, "nearest"))
 
-    def _update(self, Z: Array, clusters: Clusters, S: Any) -> Clusters:
+    def _update(self, Z: Array, clusters: Clusters, S: sparse.csr_array) -> Clusters:
         """New centres, and then new memberships, graph included."""
         clusters = update_centers(Z, clusters, self.m, self.robust_scale)
         loss = adaptive_loss(clusters.residuals(Z), self.robust_scale)
@@ -648,13 +657,15 @@ class RDFKC(InductiveSoftClusterer):
         """Those of codes alone."""
         return fcm_rule(adaptive_loss(self._state.residuals(Z), self.robust_scale), self.m)[0]
 
-    def _clustering(self, Z: Array, clusters: Clusters, S: Any) -> float:
+    def _clustering(self, Z: Array, clusters: Clusters, S: sparse.csr_array) -> float:
         """The clustering and the graph term of J."""
         U = clusters.memberships
         scatter = float(np.vdot(U**self.m, adaptive_loss(clusters.residuals(Z), self.robust_scale)))
         return self.cluster_weight * (scatter + self.graph_weight * roughness(U, S)) / len(Z)
 
-    def _store(self, run: Run[Clusters], torch: Any, X: NDArray[Any], training: Training, S: Any) -> list[str]:
+    def _store(
+        self, run: Run[Clusters], torch: ModuleType, X: NDArray[Any], training: Training, S: sparse.csr_array
+    ) -> list[str]:
         """Store what was learnt: codes and centres once more, in double precision, memberships without the graph."""
         self.encoder_, self.decoder_ = training.encoder.cpu().double(), training.decoder.cpu().double()
         Z, error = training.forward(_REMEDY, self._batches(torch, X))
@@ -677,7 +688,7 @@ class RDFKC(InductiveSoftClusterer):
 
     # Input ------------------------------------------------------------------------------------------------------------
 
-    def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:
+    def _validated(self, X: MatrixLike, *, reset: bool) -> NDArray[Any]:
         """Features (n, d) or images (n, H, W) or (n, C, H, W)."""
         refuse_dask(self, X)
         images = getattr(X, "ndim", 2) in (3, 4) if reset else len(self._sample_shape) > 1
@@ -701,7 +712,7 @@ class RDFKC(InductiveSoftClusterer):
         return (1, *self._sample_shape) if len(self._sample_shape) == 2 else self._sample_shape
 
 
-def _try(name: str, samples: Any, network: Any, torch: Any) -> Any:
+def _try(name: str, samples: torch.Tensor, network: torch.nn.Module, torch: ModuleType) -> Any:
     """What a given network makes of samples, in double precision."""
     try:
         with torch.no_grad():

@@ -24,13 +24,13 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, MatrixLike, Seed
 from ..base import InductiveSoftClusterer
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
 from ..engine.fitting import Fit, say
@@ -179,7 +179,7 @@ class SCM(InductiveSoftClusterer):
         reject_ratio: float = 0.15,
         max_clusters: int | None = None,
         max_samples: int = 10000,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -194,7 +194,7 @@ class SCM(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> Self:
         """Find the centres.
 
         Parameters
@@ -230,7 +230,7 @@ class SCM(InductiveSoftClusterer):
                 fit.warn(f"SCM {complaint}")
         return self
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data, inside the cube of the training data or outside.
 
         Parameters
@@ -244,7 +244,7 @@ class SCM(InductiveSoftClusterer):
         check_is_fitted(self, "_state")
         return make_blocks(self._validate_rows(X, reset=False), None, self._frame).map_rows(self._memberships)
 
-    def _validate_rows(self, X: Any, *, reset: bool) -> Any:
+    def _validate_rows(self, X: MatrixLike, *, reset: bool) -> Any:
         refuse_dask(self, X)
         return validate_features(self, X, reset=reset, accept_sparse=False)
 

@@ -24,12 +24,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import DBSCAN
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, MatrixLike
 from ..engine.alternating import PARAMETERS, AlternatingClusterer
 from ..engine.blocks import Block, Blocks, Frame
 from ..engine.covariance import (
@@ -237,7 +237,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
         check_is_fitted(self, "n_clusters_")
         return self.n_clusters_
 
-    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: MatrixLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         if frame is None:
             refuse_dask(self, X)
         return super()._blocks(X, sample_weight, frame)

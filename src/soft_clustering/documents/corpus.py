@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,15 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import DocumentsLike
 from ..base import InductiveSoftClusterer, Modality
 from ..engine.blocks import Block, Blocks, make_blocks
 from ..engine.initialisation import best_kmeans
 from ..inputs.documents import count_vectorizer, validate_documents, words_of
 from ..kernels.centers import center_memberships
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _KMEANS_RUNS = 5  # for all starts together: a poor one is hardly ever mended by what follows
 _KMEANS_PASSES, _KMEANS_TOL = 20, 1e-3  # a start needs no more
@@ -25,12 +29,14 @@ class DocumentClusterer(InductiveSoftClusterer):
     """A soft clusterer of texts, lists of tokens or counts, with a parameter ``vectorizer``."""
 
     modality: ClassVar[Modality] = "documents"
+    words_: NDArray[Any]
+    vectorizer_: Any
 
     def _default_vectorizer(self, n_documents: int) -> Any:
         """What makes counts of texts where the user gives no vectorizer."""
         return count_vectorizer(n_documents, max_df=0.95)
 
-    def _documents(self, X: Any, *, reset: bool) -> Any:
+    def _documents(self, X: DocumentsLike, *, reset: bool) -> Any:
         """Documents as a CSR matrix."""
         return validate_documents(self, X, vectorizer=self.vectorizer, default=self._default_vectorizer, reset=reset)
 
@@ -67,7 +73,7 @@ class DocumentClusterer(InductiveSoftClusterer):
         return tags
 
 
-def inverse_frequency(X: Any, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+def inverse_frequency(X: sparse.csr_array, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
     """log((1 + n) / (1 + documents of a word)) + 1 for each word; weights count."""
     weight = np.ones(X.shape[0]) if weight is None else weight
     frequency = (X > 0).astype(np.float64).T @ weight
@@ -75,7 +81,7 @@ def inverse_frequency(X: Any, weight: NDArray[np.float64] | None = None) -> NDAr
     return idf
 
 
-def unit_rows(X: Any, idf: NDArray[np.float64] | None) -> Any:
+def unit_rows(X: sparse.csr_array, idf: NDArray[np.float64] | None) -> Any:
     """Rows of length 1, in proportion to (1 + log count) times ``idf`` where it is given; empty ones stay so."""
     X = X.astype(np.float64)
     X.eliminate_zeros()
@@ -91,7 +97,7 @@ def tfidf(block: Block) -> Any:
     return unit_rows(block.X, inverse_frequency(block.X, block.weight))
 
 
-def require_words(X: Any) -> None:
+def require_words(X: sparse.csr_array) -> None:
     """Refuse a corpus in which no document has a word."""
     if not (X.data > 0).any():
         raise ValueError("X must have at least one document with a known word. Got only empty documents.")

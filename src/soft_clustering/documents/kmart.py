@@ -22,13 +22,13 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, DocumentsLike, Seed
 from ..base import MembershipKind, as_fitted, continues_fit
 from ..engine.fitting import Fit, not_converged, say
 from ..engine.loop import Policy, Run, Scale, iterate
@@ -174,7 +174,6 @@ class KMART(DocumentClusterer):
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
     _policy = Policy(residual=prototype_change, place=None)
     centers_: NDArray[Any]
-    n_clusters_: int
     threshold_: float
     n_iter_: int
     converged_: bool
@@ -200,7 +199,7 @@ class KMART(DocumentClusterer):
         vectorizer: Any = None,
         max_iter: int = 1,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.vigilance = vigilance
@@ -222,7 +221,7 @@ class KMART(DocumentClusterer):
     def _default_vectorizer(self, n_documents: int) -> Any:
         return count_vectorizer(n_documents)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: DocumentsLike, y: object = None) -> Self:
         """Find the categories.
 
         Parameters
@@ -256,7 +255,7 @@ class KMART(DocumentClusterer):
         return self
 
     @continues_fit
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: DocumentsLike, y: object = None) -> Self:
         """Show more documents to the categories, once.
 
         The first call, unless the model is fitted, starts without categories; with texts it settles the words. There
@@ -286,7 +285,7 @@ class KMART(DocumentClusterer):
         return self
 
     @as_fitted
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: DocumentsLike) -> NDArray[Any]:
         """Matches of new documents with the prototypes, 0 below the vigilance.
 
         Parameters
@@ -303,7 +302,7 @@ class KMART(DocumentClusterer):
     def _word_weights(self) -> NDArray[Any]:
         return self.centers_
 
-    def _pass(self, categories: Categories, X: Any, rng: np.random.RandomState) -> None:
+    def _pass(self, categories: Categories, X: sparse.csr_array, rng: np.random.RandomState) -> None:
         """Show every document once; an empty one is none."""
         most = np.inf if self.max_clusters is None else self.max_clusters
         for d in rng.permutation(X.shape[0]) if self.shuffle else range(X.shape[0]):
@@ -313,18 +312,18 @@ class KMART(DocumentClusterer):
             if not taken and categories.n < most:
                 categories.found(words, x)
 
-    def _store(self, categories: Categories, dtype: Any) -> None:
+    def _store(self, categories: Categories, dtype: DTypeLike) -> None:
         self.centers_ = categories.prototypes().astype(dtype)
         self.n_clusters_ = categories.n
         self.threshold_ = 0.0
 
-    def _memberships(self, X: Any) -> NDArray[Any]:
+    def _memberships(self, X: sparse.csr_array) -> NDArray[Any]:
         U = matches(X, self.centers_)
         U[self.vigilance * (1 - _ROUNDING) > U] = 0
         return U.astype(X.dtype)
 
 
-def matches(X: Any, prototypes: NDArray[Any]) -> Array:
+def matches(X: sparse.csr_array, prototypes: NDArray[Any]) -> Array:
     """|min(x_i, P_j)| / |x_i| of CSR rows and prototypes (K, V), (n, K); 0 for an empty row.
 
     Looks at the pairs of an entry of X and a prototype that has its word, as many at a time as memory should hold.

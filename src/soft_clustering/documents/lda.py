@@ -27,12 +27,12 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.special import gammaln, polygamma, psi
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, DocumentsLike, Seed
 from ..base import continues_fit
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks
@@ -231,6 +231,10 @@ class LDA(TopicModel[Topics, Expected]):
     np.float64(0.8)
     """
 
+    components_: NDArray[Any]
+    doc_topic_prior_: float | Array
+    topic_word_prior_: float
+    n_batch_iter_: int
     # The documents of a pass start anew, and may settle elsewhere; the last state is the most learnt.
     _policy = replace(TOPICS, monotone=False, final=without_draws)
     _remedy: ClassVar[str] = "Lower doc_topic_prior, start from topics that differ"
@@ -264,11 +268,11 @@ class LDA(TopicModel[Topics, Expected]):
         max_doc_update_iter: int = 100,
         mean_change_tol: float = 1e-3,
         vectorizer: Any = None,
-        init: Any = "kmeans",
+        init: str | ArrayLike = "kmeans",
         n_init: int = 1,
         max_iter: int = 50,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -357,17 +361,17 @@ class LDA(TopicModel[Topics, Expected]):
         rate = (self.learning_offset + state.n_batches) ** -self.learning_decay
         return self._step(state, found, size, total / size, rate), found
 
-    def _store(self, state: Topics, statistics: Any, blocks: Blocks) -> None:
+    def _store(self, state: Topics, statistics: Expected, blocks: Blocks) -> None:
         self._store_topics(state, blocks.dtype)
 
-    def _store_topics(self, state: Topics, dtype: Any) -> None:
+    def _store_topics(self, state: Topics, dtype: DTypeLike) -> None:
         self.n_batch_iter_ = state.n_batches
         self.components_ = state.components.astype(dtype)
         self.topic_word_ = (state.components / state.components.sum(axis=1, keepdims=True)).astype(dtype)
         self.doc_topic_prior_ = state.prior.copy() if self.learn_doc_prior else float(state.prior[0])
 
     @continues_fit
-    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: DocumentsLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> Self:
         """Move the topics by more documents, ``batch_size`` at a time.
 
         The first call, unless the model is fitted, makes the topics to start from; with texts it settles the words.

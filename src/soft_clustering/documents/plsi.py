@@ -32,10 +32,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, DocumentsLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame
 from ..engine.fitting import Fit, say
@@ -245,6 +245,9 @@ class PLSI(TopicModel[Aspects, Expected]):
     np.float64(1.0)
     """
 
+    topic_weights_: Array
+    beta_: float
+    validation_history_: Array
     _policy = replace(TOPICS, final=folded_in)
     _remedy: ClassVar[str] = "Raise beta"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
@@ -267,11 +270,11 @@ class PLSI(TopicModel[Aspects, Expected]):
         validation_fraction: float = 0.1,
         max_doc_update_iter: int = 50,
         vectorizer: Any = None,
-        init: Any = "kmeans",
+        init: str | ArrayLike = "kmeans",
         n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -298,7 +301,7 @@ class PLSI(TopicModel[Aspects, Expected]):
                 f"Got {self.n_init} instead."
             )
 
-    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: DocumentsLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         """After the fit, without the words that no topic has."""
         blocks = super()._blocks(X, sample_weight, frame)
         if frame is None:
@@ -414,7 +417,7 @@ class PLSI(TopicModel[Aspects, Expected]):
             complaints[0] = f"PLSI was still tempering after max_iter={self.max_iter} passes. Increase max_iter."
         return complaints
 
-    def _store(self, state: Aspects, statistics: Any, blocks: Blocks) -> None:
+    def _store(self, state: Aspects, statistics: Expected, blocks: Blocks) -> None:
         self.topic_word_ = np.ascontiguousarray(state.words.T.astype(blocks.dtype))
         self.topic_weights_ = state.weights.copy()
         self.beta_ = state.beta

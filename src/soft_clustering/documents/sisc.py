@@ -21,13 +21,13 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, DocumentsLike, Kernel, Matrix, Seed
 from ..base import MembershipKind, as_fitted
 from ..engine.fitting import Fit, not_converged, say
 from ..engine.loop import Policy, Run, Scale, iterate
@@ -157,6 +157,11 @@ class SISC(DocumentClusterer):
     np.float64(0.3)
     """
 
+    threshold_: float
+    seed_indices_: NDArray[np.intp]
+    centers_: NDArray[Any]
+    n_iter_: int
+    converged_: bool
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
     _policy = replace(_RANDOM, cycle_key=sets_key)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -180,12 +185,12 @@ class SISC(DocumentClusterer):
         seed_factor: int = 2,
         coverage: float = 0.5,
         merge_overlap: float = 0.5,
-        similarity: Any = "cosine",
+        similarity: Kernel = "cosine",
         randomize: bool = False,
         weighting: str | None = "tfidf",
         vectorizer: Any = None,
         max_iter: int = 100,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -200,7 +205,7 @@ class SISC(DocumentClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: DocumentsLike, y: object = None) -> Self:
         """Find the sets of documents.
 
         Parameters
@@ -230,7 +235,7 @@ class SISC(DocumentClusterer):
         return self
 
     @as_fitted
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: DocumentsLike) -> NDArray[Any]:
         """Mean similarities of new documents with those of the clusters.
 
         Parameters
@@ -251,20 +256,20 @@ class SISC(DocumentClusterer):
 
     # Similarities ---------------------------------------------------------------------------------------------------
 
-    def _rows(self, X: Any) -> Any:
+    def _rows(self, X: sparse.csr_array) -> Any:
         """Documents as they are compared: sets of words, or rows of length 1."""
         return (X > 0).astype(np.float64) if self.similarity == "tanimoto" else unit_rows(X, self._idf)
 
-    def _cluster(self, rows: Any, members: Sets) -> Any:
+    def _cluster(self, rows: sparse.csr_array, members: Sets) -> Any:
         """What a mean similarity with some of the rows is computed from: with the cosine their mean is enough."""
         return mean_row(rows, members) if self.similarity == "cosine" else rows[members]
 
-    def _mean_similarity(self, rows: Any, cluster: Any) -> Array:
+    def _mean_similarity(self, rows: sparse.csr_array, cluster: Matrix) -> Array:
         """m(c, x) of a cluster and every row."""
         if self.similarity == "cosine":
             means = rows @ cluster
         else:
-            similar = tanimoto if self.similarity == "tanimoto" else checked(self.similarity)
+            similar = tanimoto if isinstance(self.similarity, str) else checked(self.similarity)
             step = max(1, _PIECE // cluster.shape[0])
             parts = [similar(rows[some], cluster).sum(axis=1) for some in gen_batches(rows.shape[0], step)]
             means = np.concatenate([np.zeros(0), *parts]) / cluster.shape[0]
@@ -272,12 +277,12 @@ class SISC(DocumentClusterer):
         answer: Array = np.minimum(means, 1)
         return answer
 
-    def _memberships(self, rows: Any) -> Array:
+    def _memberships(self, rows: sparse.csr_array) -> Array:
         return np.column_stack([self._mean_similarity(rows, cluster) for cluster in self._clusters])
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _first_sets(self, rows: Any, rng: np.random.RandomState) -> Sets:
+    def _first_sets(self, rows: sparse.csr_array, rng: np.random.RandomState) -> Sets:
         """The documents near each seed; sets ``seed_indices_`` and ``threshold_``."""
         known = np.flatnonzero(np.diff(rows.indptr))
         seeds: list[int] = []
@@ -308,7 +313,7 @@ class SISC(DocumentClusterer):
     def _above(self, means: Array) -> Any:
         return (means >= self.threshold_) & (means > 0)
 
-    def _next(self, state: Round, rows: Any, rng: np.random.RandomState) -> tuple[Round, None]:
+    def _next(self, state: Round, rows: sparse.csr_array, rng: np.random.RandomState) -> tuple[Round, None]:
         """The sets formed anew from the mean similarities with the present ones."""
         means = state.means.copy()
         for k, members in enumerate(state.sets.T):
@@ -326,7 +331,7 @@ class SISC(DocumentClusterer):
         say(self, f"round: {sets.shape[1]} clusters, {sets.any(axis=1).mean():.0%} of documents", level=2)
         return Round(sets, np.where(origin >= 0, means[:, some][:, origin], np.inf)), None
 
-    def _finish(self, run: Run[Round], rows: Any, dtype: Any) -> list[str]:
+    def _finish(self, run: Run[Round], rows: sparse.csr_array, dtype: DTypeLike) -> list[str]:
         """Store the clusters and what follows from them."""
         sets = run.state.sets
         run.converged = run.converged and not run.state.stuck
@@ -353,13 +358,13 @@ class SISC(DocumentClusterer):
             yield from not_converged(self, run, passes="rounds", remedy="")
 
 
-def mean_row(rows: Any, members: Sets) -> Array:
+def mean_row(rows: sparse.csr_array, members: Sets) -> Array:
     """The mean of some CSR rows, (V,)."""
     mean: Array = (rows.T @ members.astype(np.float64)) / members.sum()
     return mean
 
 
-def tanimoto(X: Any, Y: Any) -> Any:
+def tanimoto(X: sparse.csr_array, Y: sparse.csr_array) -> Any:
     """The words that rows of 0 and 1 share as part of those of either, CSR (n, m)."""
     common = sparse.csr_array(X @ Y.T)
     x, y = np.diff(X.indptr), np.diff(Y.indptr)
@@ -370,7 +375,7 @@ def tanimoto(X: Any, Y: Any) -> Any:
 def checked(similarity: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Array]:
     """A function of the user's that gives what it should."""
 
-    def call(X: Any, Y: Any) -> Array:
+    def call(X: sparse.csr_array, Y: sparse.csr_array) -> Array:
         result = similarity(X, Y)
         try:
             S = np.asarray(result.toarray() if sparse.issparse(result) else result, dtype=np.float64)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._types import Array
+from .._types import Array, DocumentsLike
 from ..base import as_fitted
 from ..engine.alternating import AlternatingClusterer, S, T
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
@@ -30,7 +30,7 @@ class TopicModel(DocumentClusterer, AlternatingClusterer[S, T]):
     topic_word_: NDArray[Any]
     _remedy: ClassVar[str]  # of a collapse, beside fewer topics
 
-    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: DocumentsLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         X = self._documents(X, reset=frame is None)
         return make_blocks(X, validate_weights(sample_weight, X), Frame(np.zeros(X.shape[1]), 1.0))
 
@@ -67,7 +67,7 @@ class TopicModel(DocumentClusterer, AlternatingClusterer[S, T]):
         return self._log_likelihood(self._new_blocks(X, sample_weight))
 
     @as_fitted
-    def perplexity(self, X: Any, *, sample_weight: Any = None) -> float:
+    def perplexity(self, X: DocumentsLike, *, sample_weight: ArrayLike | None = None) -> float:
         """The exponential of minus the score per word; lower is better.
 
         Parameters

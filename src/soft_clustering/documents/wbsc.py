@@ -27,6 +27,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Array, DocumentsLike
 from ..base import MembershipKind, as_fitted
 from ..engine.fitting import Fit, say
 from ..inputs.documents import count_vectorizer
@@ -119,6 +120,9 @@ class WBSC(DocumentClusterer):
     [[0, 1], [0, 1], [1, 0], [1, 0], [1, 1], [0, 0]]
     """
 
+    cluster_words_: list[list[str]]
+    merge_tree_: Array
+    threshold_: float
     membership_kind: ClassVar[MembershipKind] = "possibilistic"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
@@ -158,7 +162,7 @@ class WBSC(DocumentClusterer):
     def _default_vectorizer(self, n_documents: int) -> Any:
         return count_vectorizer(n_documents, min_df=1)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: DocumentsLike, y: object = None) -> Self:
         """Unite the words.
 
         Parameters
@@ -187,7 +191,7 @@ class WBSC(DocumentClusterer):
         return self
 
     @as_fitted
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: DocumentsLike) -> NDArray[Any]:
         """Degrees of new documents in the clusters, by the words they share.
 
         Parameters
@@ -204,7 +208,7 @@ class WBSC(DocumentClusterer):
     def _top_words(self, n_words: int) -> list[list[str]]:
         return [words[:n_words] for words in self.cluster_words_]
 
-    def _words_that_count(self, present: Any) -> NDArray[np.bool_]:
+    def _words_that_count(self, present: sparse.csr_array) -> NDArray[np.bool_]:
         """Which words are within ``min_df`` and ``max_df``; all that occur where these are too few."""
         n = present.shape[0]
         frequency = np.bincount(present.indices, minlength=present.shape[1])
@@ -235,7 +239,7 @@ class WBSC(DocumentClusterer):
         self.threshold_ = 0.0
         self._kept, self._members = kept, indicators(ordered, len(kept))
 
-    def _memberships(self, X: Any) -> NDArray[Any]:
+    def _memberships(self, X: sparse.csr_array) -> NDArray[Any]:
         present = (X > 0).astype(np.float64)
         common = sparse.csr_array(present @ self._members)
         if self.membership == "binary":
@@ -257,7 +261,7 @@ class Merging:
     documents of a cluster are the bits of a number.
     """
 
-    def __init__(self, present: Any, kept: NDArray[np.intp], subsets: bool) -> None:
+    def __init__(self, present: sparse.csr_array, kept: NDArray[np.intp], subsets: bool) -> None:
         self._present, self._subsets = present, subsets
         n, self._V = present.shape
         columns = present.tocsc()

@@ -14,12 +14,12 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, Init, MatrixLike, Seed
 from ..base import InductiveSoftClusterer, as_fitted
 from ..inputs.features import check_enough_samples, validate_features, validate_weights
 from ..kernels import EMPTY
@@ -80,17 +80,14 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     """
 
     accelerate: bool = False
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
     centers_: NDArray[Any]
-    n_clusters_: int
     objective_: float
     objective_history_: Array
     n_iter_: int
     converged_: bool
     max_iter: int
     tol: float
-    random_state: Any
+    random_state: Seed
     verbose: int
     _state: S
     _frame: Frame
@@ -102,7 +99,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         """How the runs go: an attribute of the class, or a property if a parameter decides."""
         return Policy()
 
-    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: Any, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         """Validated data in the coordinates that the method works in.
 
         ``frame`` is None in ``fit``, where the estimator learns what its features are and what their frame is.
@@ -150,7 +147,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -168,7 +165,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         return self._fit(X, sample_weight)
 
     @as_fitted
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data.
 
         Parameters
@@ -182,7 +179,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         return self._map_rows("_memberships", self._new_blocks(X))
 
     @as_fitted
-    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> float:
         """The objective on new data, greater is better.
 
         Parameters
@@ -205,7 +202,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
 
     # The engine's own -----------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, sample_weight: Any = None) -> Self:
+    def _fit(self, X: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit data of any kind that ``_blocks`` takes."""
         with Fit[S](self) as fit:
             blocks = self._blocks(X, sample_weight)
@@ -267,7 +264,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         """Starts to run: one if the starting point is given."""
         return int(self.n_init) if is_drawn(self.init) else 1
 
-    def _new_blocks(self, X: Any, sample_weight: Any = None) -> Blocks:
+    def _new_blocks(self, X: Any, sample_weight: ArrayLike | None = None) -> Blocks:
         check_is_fitted(self, "_state")
         return self._blocks(X, sample_weight, self._frame)
 
@@ -285,7 +282,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         return width
 
 
-def is_drawn(init: Any) -> bool:
+def is_drawn(init: Init) -> bool:
     """Whether ``init`` draws a starting point, instead of being one."""
     return isinstance(init, str) or callable(init)
 

@@ -11,15 +11,18 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .. import kernels
-from .._types import Array
+from .._types import Array, Indices, Matrix
 from ..inputs.features import is_dask
+
+if TYPE_CHECKING:
+    import dask.array
 
 Scaling = Literal["standard", "minmax"]
 _PIECE = 1 << 16  # numbers in a piece of rows: small enough for the cache, large enough for NumPy
@@ -42,7 +45,7 @@ class Frame:
         """What a feature of the input is multiplied with."""
         return self.scale
 
-    def from_input(self, points: Any) -> Array:
+    def from_input(self, points: ArrayLike) -> Array:
         """Points in input units (a dense array), in the coordinates of the frame."""
         with np.errstate(over="ignore"):
             z: Array = (np.asarray(points) - self.shift) * self.scale
@@ -70,7 +73,7 @@ class Subspace(Frame):
         """What a feature of the input is multiplied with."""
         return self.inner.scale
 
-    def from_input(self, points: Any) -> Array:
+    def from_input(self, points: ArrayLike) -> Array:
         """Points in input units, in the coordinates of the span."""
         z = self.inner.from_input(points)
         within = z @ self.basis.T
@@ -86,7 +89,9 @@ class Subspace(Frame):
 class Block:
     """Consecutive rows: a C-ordered array (in memory or a memory map) or a CSR matrix, with optional weights."""
 
-    def __init__(self, X: Any, weight: Array | None, frame: Frame) -> None:
+    X: Any  # a Matrix; who uses it knows of which kind
+
+    def __init__(self, X: Matrix, weight: Array | None, frame: Frame) -> None:
         self.X, self.weight, self.frame = X, weight, frame
         self.n, self.d = X.shape
 
@@ -101,7 +106,7 @@ class Block:
             )
         return kernels.compiled.Rows(self.X, self.frame.shift, scale, self.weight)
 
-    def take(self, indices: Any) -> Array:
+    def take(self, indices: Indices) -> Array:
         """Some rows in the coordinates of the frame, dense."""
         rows = self.X[indices]
         return self.frame.from_input(rows.toarray() if sparse.issparse(rows) else rows)
@@ -130,7 +135,7 @@ class Block:
             yield lo, Z, np.ones(Z.shape[0]) if self.weight is None else self.weight[lo : lo + step]
 
 
-def block_in_frame(X: Any, weight: Array | None, frame: Frame) -> Block:
+def block_in_frame(X: Matrix, weight: Array | None, frame: Frame) -> Block:
     """A block of rows in the coordinates of a frame; those of a :class:`Subspace` are a copy."""
     if not isinstance(frame, Subspace):
         return Block(X, weight, frame)
@@ -190,7 +195,7 @@ class Blocks:
         """Rows in memory to seed from: all of them here, a sample where they are elsewhere."""
         return self
 
-    def reduce(self, function: Callable[..., M], *arguments: Any) -> M:
+    def reduce(self, function: Callable[..., M], *arguments: object) -> M:
         """Merge what ``function(block, *arguments)`` says of each block, in order, by its method ``merge``."""
         if len(self.blocks) == 1:
             return function(self.blocks[0], *arguments)
@@ -198,7 +203,7 @@ class Blocks:
         merged: M = reduce(lambda a, b: a.merge(b), parts)
         return merged
 
-    def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: Any) -> NDArray[Any]:
+    def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: object) -> NDArray[Any]:
         """Stack what ``function(block, *arguments)`` says of the rows of each block."""
         parts = [function(block, *arguments) for block in self.blocks]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -394,7 +399,10 @@ def _scaled_frame(blocks: Blocks, mean: Array, scaling: Scaling) -> tuple[Frame,
 
 
 def make_blocks(
-    X: Any, weight: Array | None = None, frame: Frame | None = None, scaling: Scaling | None = None
+    X: Matrix | dask.array.Array,
+    weight: Array | None = None,
+    frame: Frame | None = None,
+    scaling: Scaling | None = None,
 ) -> Blocks:
     """Validated features as blocks, in their own frame unless one is given (then no variance is measured).
 

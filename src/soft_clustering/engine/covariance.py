@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from .._types import Array
+from .._types import Array, Indices
 from ..kernels import EMPTY
 from ..kernels.gauss import inverse_cholesky
 from .blocks import Blocks, Frame, Subspace
@@ -177,7 +177,7 @@ def mean_likelihood(objective: float, blocks: Blocks) -> float:
     return float(objective / blocks.total_weight + log_units(blocks.frame).sum())
 
 
-def _differences(a: Shaped, k: Any, b: Shaped, at: Any) -> Array:
+def _differences(a: Shaped, k: int | Indices, b: Shaped, at: int | Indices) -> Array:
     """How far prototypes ``at`` of b are from prototypes k of a, in the metric of a, which makes it free of units."""
     factors = a.factors[k]
     step = factors @ (b.means[at] - a.means[k])[..., None]

@@ -28,7 +28,9 @@ _SAMPLE = 20_000  # rows to seed from
 class DaskBlocks(Blocks):
     """The chunks of a Dask array (n, d), chunked along the rows, with weights in memory or none."""
 
-    def __init__(self, X: Any, weight: Array | None, frame: Frame | None = None, mean_variance: float = np.nan) -> None:
+    def __init__(
+        self, X: dask.array.Array, weight: Array | None, frame: Frame | None = None, mean_variance: float = np.nan
+    ) -> None:
         self.X, self.weight, self.mean_variance = X, weight, mean_variance
         self.n = X.shape[0] if weight is None else int(np.count_nonzero(weight))
         self.n_input, self.d = X.shape
@@ -52,7 +54,7 @@ class DaskBlocks(Blocks):
         first = 0 if self.weight is None else int(np.flatnonzero(self.weight)[0])
         return np.asarray(self.X[first].compute(), dtype=np.float64)
 
-    def reduce(self, function: Callable[..., M], *arguments: Any) -> M:
+    def reduce(self, function: Callable[..., M], *arguments: object) -> M:
         """Merge what ``function(block, *arguments)`` says of each chunk, in order."""
         tasks = [
             dask.delayed(_each, pure=False)(
@@ -67,7 +69,7 @@ class DaskBlocks(Blocks):
         merged: M = reduce(lambda a, b: a.merge(b), ordered)
         return merged
 
-    def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: Any) -> Any:
+    def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: object) -> Any:
         """What ``function(block, *arguments)`` says of the rows, as a lazy Dask array."""
         frame = self.frame
         like = function(block_in_frame(np.zeros((1, self.d), dtype=self.dtype), None, frame), *arguments)
@@ -120,7 +122,7 @@ class DaskBlocks(Blocks):
         ]
 
 
-def _holders(X: Any) -> dict[Any, str]:
+def _holders(X: dask.array.Array) -> dict[Any, str]:
     """Key of a persisted chunk -> the worker that holds it; empty without a cluster."""
     try:
         from distributed import futures_of, get_client, wait
@@ -137,7 +139,11 @@ def _holders(X: Any) -> dict[Any, str]:
 
 
 def _each(
-    chunks: list[Any], weights: list[Array | None], frame: Frame, function: Callable[..., Any], arguments: Any
+    chunks: list[Any],
+    weights: list[Array | None],
+    frame: Frame,
+    function: Callable[..., Any],
+    arguments: tuple[object, ...],
 ) -> list[Any]:
     """The statistics of each chunk of a task; None for one without weight."""
     answers = []
@@ -150,6 +156,8 @@ def _each(
     return answers
 
 
-def _rows(X: NDArray[Any], frame: Frame, function: Callable[..., NDArray[Any]], arguments: Any) -> NDArray[Any]:
+def _rows(
+    X: NDArray[Any], frame: Frame, function: Callable[..., NDArray[Any]], arguments: tuple[object, ...]
+) -> NDArray[Any]:
     with kernels.one_thread():
         return function(block_in_frame(np.ascontiguousarray(X), None, frame), *arguments)

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.metrics import pairwise_distances
 
-from .._types import Array
+from .._types import Array, Indices, MatrixLike
 from ..inputs.features import refuse_dask, validate_features
 from ..inputs.pairwise import check_dissimilarities
 from ..kernels import reference
@@ -35,7 +35,7 @@ _OF_DIFFERENCES = {
 _FITTED_SCALE = ("seuclidean", "mahalanobis")  # scaled by the data at hand: another metric for new data
 
 
-def validate_objects(estimator: BaseEstimator, X: Any, metric: str, *, reset: bool) -> NDArray[Any]:
+def validate_objects(estimator: BaseEstimator, X: MatrixLike, metric: str, *, reset: bool) -> NDArray[Any]:
     """Validated features; with ``metric='precomputed'`` a matrix of dissimilarities, a square one to be fitted."""
     refuse_dask(estimator, X)
     X = validate_features(estimator, X, reset=reset, accept_sparse=False)
@@ -68,7 +68,7 @@ class Metric(NamedTuple):
             return scaled
         return X.astype(np.float64) if self.frame is None else self.frame.from_input(X)
 
-    def measure(self, objects: Array, others: Any) -> Array:
+    def measure(self, objects: Array, others: Array | Indices) -> Array:
         """Dissimilarities of objects to others: rows of features, or indices of columns of dissimilarities."""
         if self.name == "precomputed":
             return objects[:, others]
@@ -129,18 +129,18 @@ class Dissimilarities:
     def __len__(self) -> int:
         return len(self._objects)
 
-    def between(self, some: Any, others: Any) -> Array:
+    def between(self, some: Indices, others: Indices) -> Array:
         """Dissimilarities of some objects to others, by indices or slices.
 
         With slices, precomputed dissimilarities are not copied: what is written into them stays.
         """
         return self.metric.measure(self._objects[some], self._picked(others))
 
-    def landmarks(self, indices: Any) -> Landmarks:
+    def landmarks(self, indices: Indices) -> Landmarks:
         """Some objects, to measure new ones to."""
         return Landmarks(self.metric, self._picked(indices))
 
-    def _picked(self, indices: Any) -> Any:
+    def _picked(self, indices: Indices) -> Any:
         return indices if self.metric.name == "precomputed" else self._objects[indices]
 
     def n_distinct(self, most: int) -> int:

@@ -7,13 +7,16 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .loop import Run, best_run, run_starts
 from .threads import single_threaded_blas
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 S = TypeVar("S")
 C = TypeVar("C")
@@ -39,7 +42,7 @@ class Fit(Generic[S]):
         What ``n_iter`` counts, for messages.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: BaseEstimator) -> None:
         self.model = model
         self.runs: list[Run[S]] = []
         self._contexts = ExitStack()
@@ -114,7 +117,7 @@ class Fit(Generic[S]):
         return f"objective {self._units(run.history[-1]):.8g}, " if run.history else ""
 
 
-def record(model: Any, run: Run[Any], units: Callable[[float], float] = float) -> None:
+def record(model: BaseEstimator, run: Run[Any], units: Callable[[float], float] = float) -> None:
     """Set the fitted attributes that every iterating method has."""
     model.n_iter_, model.converged_ = run.n_iter, run.converged
     if run.history:
@@ -122,7 +125,7 @@ def record(model: Any, run: Run[Any], units: Callable[[float], float] = float) -
         model.objective_ = float(model.objective_history_[-1])
 
 
-def say(model: Any, text: str, level: int = 1) -> None:
+def say(model: BaseEstimator, text: str, level: int = 1) -> None:
     """Print a line about a model, if its ``verbose`` is at least this."""
     if model.verbose >= level:
         print(f"{type(model).__name__} {text}")
@@ -134,7 +137,7 @@ def plural(noun: str) -> str:
 
 
 def not_converged(
-    model: Any, run: Run[Any], limit: str = "max_iter", passes: str = "passes", remedy: str = "tol"
+    model: BaseEstimator, run: Run[Any], limit: str = "max_iter", passes: str = "passes", remedy: str = "tol"
 ) -> list[str]:
     """The complaint about a run that did not converge; none if it did, or if a number of passes was asked for.
 

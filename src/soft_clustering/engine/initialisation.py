@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Init
 from ..inputs.features import validate_matrix
 from ..kernels import reference
 from ..kernels.centers import center_statistics, seed
@@ -17,7 +17,7 @@ from .loop import center_shift
 _LLOYD_STEPS, _LLOYD_TOL = 100, 1e-4  # a start needs no more
 
 
-def starting_centers(blocks: Blocks, init: Any, K: int, rng: np.random.RandomState) -> Array:
+def starting_centers(blocks: Blocks, init: Init, K: int, rng: np.random.RandomState) -> Array:
     """K starting centres (K, d) in the coordinates of the frame.
 
     ``init`` is ``"k-means++"``, ``"kmeans"``, ``"random"`` (rows of the data), an array (K, d) in input units, or

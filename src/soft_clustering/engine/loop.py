@@ -24,6 +24,8 @@ from .._types import Array
 from .acceleration import Anderson, from_vector, to_vector
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from .blocks import Blocks
 
 S = TypeVar("S")
@@ -61,7 +63,7 @@ Residual = Callable[[Any, Any, list[float], Scale], float]
 class Drifting(Protocol):
     """A state of several parts that measures its own movement."""
 
-    def drift(self, old: Any, unit: float) -> float:
+    def drift(self, old: Self, unit: float) -> float:
         """How far it is from an earlier state; ``unit`` is the root mean variance of the features."""
 
 
@@ -79,12 +81,12 @@ def state_shift(old: Drifting, new: Drifting, history: list[float], scale: Scale
     return float(new.drift(old, scale.length))
 
 
-def likelihood_change(old: Any, new: Any, history: list[float], scale: Scale) -> float:
+def likelihood_change(old: object, new: object, history: list[float], scale: Scale) -> float:
     """Absolute change of the mean log likelihood."""
     return abs(history[-1] - history[-2]) / scale.total_weight if len(history) > 1 else np.inf
 
 
-def objective_change(old: Any, new: Any, history: list[float], scale: Scale = UNSCALED) -> float:
+def objective_change(old: object, new: object, history: list[float], scale: Scale = UNSCALED) -> float:
     """Relative change of the objective, for one whose zero means something: other units must not move it."""
     if len(history) < 2:
         return np.inf
@@ -174,7 +176,7 @@ def finished(state: S) -> Run[S]:
     return Run(state, [0.0], n_iter=1, converged=True)
 
 
-def silent(*run: Any) -> None:
+def silent(*run: object) -> None:
     """Report nothing."""
 
 

@@ -9,11 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._extras import require
+
+if TYPE_CHECKING:
+    import torch
 
 _SEEDS = 2**31 - 1
 _WITH_FUSED_ADAM = ("cpu", "cuda")
@@ -24,7 +29,7 @@ def load_torch(model: str) -> Any:
     return require("torch", f"{model} needs PyTorch", extra="deep")
 
 
-def resolve_device(torch: Any, device: str) -> Any:
+def resolve_device(torch: ModuleType, device: str) -> Any:
     """The device of this name, ``'auto'`` being the first GPU where there is one; refused where there is none."""
     name = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
     try:
@@ -39,13 +44,13 @@ def resolve_device(torch: Any, device: str) -> Any:
     return resolved
 
 
-def make_generator(torch: Any, rng: np.random.RandomState) -> Any:
+def make_generator(torch: ModuleType, rng: np.random.RandomState) -> Any:
     """A generator of torch with a seed drawn from ours; on the CPU, so that its draws do not depend on the device."""
     return torch.Generator(device="cpu").manual_seed(int(rng.randint(_SEEDS)))
 
 
 @contextmanager
-def reproducible(torch: Any, *, seed: int | None = None) -> Iterator[None]:
+def reproducible(torch: ModuleType, *, seed: int | None = None) -> Iterator[None]:
     """A context in which torch learns the same on any number of cores: on one thread, whatever the mode of the caller.
 
     With a ``seed`` random layers (dropout) draw reproducibly, too: the global generator gets the seed, and its own
@@ -66,7 +71,7 @@ def reproducible(torch: Any, *, seed: int | None = None) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def check_layer_sizes(sizes: Any, *, least: int = 0) -> list[int]:
+def check_layer_sizes(sizes: ArrayLike, *, least: int = 0) -> list[int]:
     """Widths of hidden layers, at least so many of them."""
     found = np.asarray(sizes)
     if found.ndim != 1 or len(found) < least or (found.size and (found.dtype.kind not in "iu" or found.min() < 1)):
@@ -76,7 +81,9 @@ def check_layer_sizes(sizes: Any, *, least: int = 0) -> list[int]:
     return widths
 
 
-def make_adam(torch: Any, parameters: list[Any], learning_rate: float, penalty: float, device: Any) -> Any:
+def make_adam(
+    torch: ModuleType, parameters: list[Any], learning_rate: float, penalty: float, device: torch.device
+) -> Any:
     """Adam on a loss plus ``penalty`` times the sum of the squared parameters."""
     # torch's weight decay is the factor of half of that sum.
     return torch.optim.Adam(
@@ -84,7 +91,14 @@ def make_adam(torch: Any, parameters: list[Any], learning_rate: float, penalty: 
     )
 
 
-def run_epoch(torch: Any, n: int, batch_size: int, generator: Any, optimizer: Any, loss: Callable[[Any], Any]) -> float:
+def run_epoch(
+    torch: ModuleType,
+    n: int,
+    batch_size: int,
+    generator: torch.Generator,
+    optimizer: torch.optim.Optimizer,
+    loss: Callable[[Any], Any],
+) -> float:
     """A step of the optimiser for each of the random batches of n samples; gives the mean of ``loss(indices)``."""
     total = 0.0
     for batch in torch.randperm(n, generator=generator, device="cpu").split(batch_size):

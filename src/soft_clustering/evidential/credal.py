@@ -10,6 +10,7 @@ of the clusters.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -23,7 +24,7 @@ _MOST_FULL = 12  # clusters of which all subsets are taken: 4096
 FOCAL_SETS = {"full", "pairs", "simple"}
 
 
-def make_focal_sets(kind: Any, n_clusters: int) -> NDArray[np.bool_]:
+def make_focal_sets(kind: str | Sequence[Iterable[int]], n_clusters: int) -> NDArray[np.bool_]:
     """The focal sets (f, K): the empty set first, then by size, then in the order of the clusters.
 
     ``kind`` is ``'full'`` (all subsets), ``'pairs'`` (single clusters, pairs, all clusters), ``'simple'`` (single
@@ -61,7 +62,7 @@ def make_focal_sets(kind: Any, n_clusters: int) -> NDArray[np.bool_]:
     return F
 
 
-def _index_set(members: Any, n_clusters: int) -> tuple[int, ...]:
+def _index_set(members: Iterable[int], n_clusters: int) -> tuple[int, ...]:
     """A set of cluster indices as a sorted tuple."""
     indices: list[Any] = list(members) if np.iterable(members) else [None]
     if not all(isinstance(k, (int, np.integer)) and 0 <= k < n_clusters for k in indices):
@@ -97,7 +98,7 @@ def pignistic(masses: NDArray[Any], focal_sets: NDArray[np.bool_]) -> NDArray[An
     return probabilities
 
 
-def nonspecificity(masses: Any, focal_sets: Any) -> float:
+def nonspecificity(masses: NDArray[Any], focal_sets: NDArray[Any]) -> float:
     """Mean of m(A) log |A| / log K, the empty set counting like all clusters; 0 for one cluster."""
     K = focal_sets.shape[1]
     if K == 1:
@@ -158,7 +159,7 @@ class CredalMixin:
         """How imprecise the masses are, in [0, 1]; of several numbers of clusters the one of least is best."""
         return nonspecificity(self.masses_, self.focal_sets_)
 
-    def _summed(self, sets: Any) -> Any:
+    def _summed(self, sets: NDArray[np.bool_]) -> Any:
         return self.masses_ @ sets.astype(self.masses_.dtype)
 
     def _of_hard(self, sets: NDArray[np.bool_]) -> Any:

@@ -24,7 +24,7 @@ M.-H. Masson, T. Denoeux (2008). ECM: An evidential version of the fuzzy c-means
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, MatrixLike, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, AlternatingClusterer
 from ..engine.blocks import Block, Blocks
@@ -217,17 +217,17 @@ class ECM(CredalMixin, AlternatingClusterer[Prototypes, SetStatistics]):
         self,
         n_clusters: int = 3,
         *,
-        focal_sets: Any = "auto",
+        focal_sets: str | Sequence[Iterable[int]] = "auto",
         alpha: float = 2.0,
         beta: float | str = "auto",
         delta: float | str = "auto",
         delta_scale: float = 20.0,
-        init: Any = "kmeans",
+        init: Init = "kmeans",
         n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-6,
         accelerate: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -321,7 +321,7 @@ class ECM(CredalMixin, AlternatingClusterer[Prototypes, SetStatistics]):
     # The protocol ---------------------------------------------------------------------------------------------------
 
     @as_fitted
-    def predict_masses(self, X: Any) -> NDArray[Any]:
+    def predict_masses(self, X: MatrixLike) -> NDArray[Any]:
         """Masses of new data.
 
         Parameters

@@ -34,7 +34,7 @@ Knowledge-Based Systems 106, 179-195.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -45,7 +45,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, MatrixLike, Seed
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import make_blocks
@@ -192,6 +192,10 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
     d0_: float
     near_: float
     n_dissimilarities_: int
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _policy = Policy(place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "metric": [str],
@@ -207,7 +211,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         n_clusters: int = 3,
         *,
         metric: str = "euclidean",
-        focal_sets: Any = "simple",
+        focal_sets: str | Sequence[Iterable[int]] = "simple",
         d0: float | str = "auto",
         quantile: float | str = "auto",
         n_dissimilarities: int | str = "auto",
@@ -215,7 +219,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -233,7 +237,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the masses.
 
         Parameters
@@ -275,7 +279,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
                 self._descend(pairs, fit)
         return self
 
-    def predict_masses(self, X: Any) -> NDArray[Any]:
+    def predict_masses(self, X: MatrixLike) -> NDArray[Any]:
         """Masses of new data.
 
         Parameters
@@ -299,7 +303,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
                 masses[lo : lo + step] = least_squares_on_simplex(H, delta @ A / len(A))
         return masses
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data.
 
         Parameters

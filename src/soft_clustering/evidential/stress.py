@@ -60,11 +60,11 @@ class AllPairs:
         """P = Delta M of each M, the dear part, at hardly more than the cost of one: Delta is read once."""
         return np.split(self.delta @ np.hstack(masses), len(masses), axis=1)
 
-    def stress(self, M: Array, P: Any) -> float:
+    def stress(self, M: Array, P: Array) -> float:
         """J at M, given its product."""
         return self._evaluate(M, P)[0]
 
-    def gradient(self, M: Array, P: Any) -> tuple[float, Array]:
+    def gradient(self, M: Array, P: Array) -> tuple[float, Array]:
         """J at M and its gradient, given the product."""
         J, MX, S, q = self._evaluate(M, P)
         return J, 4 / self.total * ((MX @ S - P - q[:, None] * M) @ self.Xi)
@@ -94,11 +94,11 @@ class SampledPairs:
         """Nothing that is linear in M is needed here."""
         return [0.0] * len(masses)
 
-    def stress(self, M: Array, P: Any) -> float:
+    def stress(self, M: Array, P: object) -> float:
         """J at M."""
         return sum(float(np.vdot(R, R)) for _, _, R in self._parts(M)) / self.total
 
-    def gradient(self, M: Array, P: Any) -> tuple[float, Array]:
+    def gradient(self, M: Array, P: object) -> tuple[float, Array]:
         """J at M and its gradient."""
         f, squares, own_side, partner_side = M.shape[1], 0.0, [], []
         for own, others, R in self._parts(M):

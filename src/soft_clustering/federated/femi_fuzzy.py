@@ -12,16 +12,17 @@ behavioral data. IEEE Internet of Things Journal 11(8), 14657-14670.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._types import Array
+from .._types import Array, MatrixLike, Names, Seed
 from ..base import InductiveSoftClusterer
 from ..engine import fitting
 from ..engine.collapse import coinciding
@@ -188,10 +189,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
     [(3, 4), (3, 4), (3, 4)]
     """
 
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
     centers_: NDArray[Any]
-    n_clusters_: int
     m_: float
     client_memberships_: list[NDArray[Any]]
     client_sizes_: NDArray[np.intp]
@@ -227,7 +225,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
         n_init: int = 3,
         max_iter: int = 100,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -244,7 +242,9 @@ class FeMIFuzzy(InductiveSoftClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, feature_names: Any = None) -> Self:
+    def fit(
+        self, X: Sequence[MatrixLike], y: object = None, *, feature_names: Names | Sequence[Names | None] | None = None
+    ) -> Self:
         """Run the protocol with all clients in this process.
 
         Parameters
@@ -281,7 +281,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
             fit.runs.append(Messages(settings, summaries, plan, fits, aggregate).run())
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> NDArray[Any]:
+    def fit_transform(self, X: Sequence[MatrixLike], y: object = None, **fit_params: Any) -> NDArray[Any]:
         """Fit and return ``memberships_``: those of the rows of all clients, in their order.
 
         Parameters
@@ -298,7 +298,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
         memberships: NDArray[Any] = self.fit(X, y, **fit_params).memberships_
         return memberships
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new rows.
 
         Parameters
@@ -333,7 +333,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
         shared = {name: getattr(self, name) for name in CONSTRAINTS}
         return Settings(**shared, seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)))
 
-    def _store(self, run: Run[Messages], *, named: bool, dtype: Any = np.float64) -> list[str]:
+    def _store(self, run: Run[Messages], *, named: bool, dtype: DTypeLike = np.float64) -> list[str]:
         """Set the fitted attributes that the server knows: all but those with an entry per row."""
         _, _, plan, fits, aggregate = run.state
         self.messages_ = run.state._asdict()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def fit_over_grid(model: FeMIFuzzy, grid: Any, *, n_clients: int, timeout: float
     return model
 
 
-def pack(*messages: Any) -> Any:
+def pack(*messages: NamedTuple) -> Any:
     """Messages of the protocol as Flower's records: arrays apart from the rest."""
     flwr = _flower()
     records = {}
@@ -126,7 +126,7 @@ def pack(*messages: Any) -> Any:
     return flwr.RecordDict(records)
 
 
-def unpack(message: Any, kind: Any) -> Any:
+def unpack(message: Any, kind: type[Any]) -> Any:
     """A message of the protocol from the content of one of Flower's; what was None is the default again."""
     content = message.content
     values = {name: array.numpy() for name, array in content[f"{kind.__name__}.arrays"].items()}

@@ -14,13 +14,13 @@ from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist, pdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
-from .._types import Array
+from .._types import Array, MatrixLike, Names
 from ..engine.blocks import Block, Frame
 from ..fuzzy.fcm import FCM
 from ..fuzzy.fuzzifier import resolve_fuzzifier
@@ -107,7 +107,7 @@ class Aggregate(NamedTuple):
     history: Array  # mass times partial distance of the clients' centroids, per pass of k-means
 
 
-def client_summary(X: Any, settings: Settings, *, feature_names: Any = None) -> Summary:
+def client_summary(X: MatrixLike, settings: Settings, *, feature_names: Names | None = None) -> Summary:
     """Round 1, at a client: moments of the features, and how well each number of clusters would do here.
 
     Parameters
@@ -182,7 +182,7 @@ def server_plan(summaries: Sequence[Summary], settings: Settings) -> Plan:
     return Plan(features, mean, std, n_clusters, m, scores, settings)
 
 
-def client_fit(X: Any, plan: Plan, *, feature_names: Any = None) -> Fit:
+def client_fit(X: MatrixLike, plan: Plan, *, feature_names: Names | None = None) -> Fit:
     """Round 2, at a client: centroids of its rows, by fuzzy c-means of every imputed copy.
 
     The centroids of the copies are matched to those of the first, and averaged.
@@ -268,7 +268,9 @@ def server_aggregate(fits: Sequence[Fit], plan: Plan) -> Aggregate:
     return Aggregate(np.where(unknown, 0.0, result.centers), total, np.array(result.history))
 
 
-def client_score(X: Any, plan: Plan, aggregate: Aggregate, *, feature_names: Any = None) -> NDArray[Any]:
+def client_score(
+    X: MatrixLike, plan: Plan, aggregate: Aggregate, *, feature_names: Names | None = None
+) -> NDArray[Any]:
     """Memberships of a client's rows, the mean over the imputed copies; they stay with the client.
 
     Parameters
@@ -296,7 +298,9 @@ def client_score(X: Any, plan: Plan, aggregate: Aggregate, *, feature_names: Any
     return memberships.astype(client.X.dtype)
 
 
-def client_project(X: Any, plan: Plan, aggregate: Aggregate, landmarks: Any, *, feature_names: Any = None) -> Array:
+def client_project(
+    X: MatrixLike, plan: Plan, aggregate: Aggregate, landmarks: ArrayLike, *, feature_names: Names | None = None
+) -> Array:
     """Positions of a client's rows on the map of the centroids; they stay with the client.
 
     A row is placed by its partial distances to the centres, so that the maps of all clients have the same axes.

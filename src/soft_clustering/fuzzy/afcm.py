@@ -48,7 +48,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, Matrix, MatrixLike, Seed
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Frame, make_blocks
@@ -64,6 +64,8 @@ from ..kernels.reference import posteriors, squared_distances
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from scipy import sparse
 
 _DENSE = 300  # samples up to which all eigenvectors are computed
 _EIGEN_TOL = 1e-5  # of the start: with 1e-4 the seed was seen to change the clusters
@@ -96,7 +98,7 @@ class RegularisedAffinity(LinearOperator):
     Eigenvalues between -1 and 1; the largest is 1, once.
     """
 
-    def __init__(self, S: Any, regularization: float) -> None:
+    def __init__(self, S: sparse.csr_array, regularization: float) -> None:
         super().__init__(np.float64, S.shape)
         S = S.astype(np.float64)
         S.data /= S.data.max(initial=5e-324)  # the unit of the affinities does not matter
@@ -155,7 +157,7 @@ def copies_mean(values: Array, which: NDArray[np.intp], count: NDArray[np.intp])
     return np.column_stack([np.bincount(which, column) for column in values.T]) / count[:, None]
 
 
-def lazy_step(S: Any, U: Array) -> Array:
+def lazy_step(S: sparse.csr_array, U: Array) -> Array:
     """0.51 U + 0.49 diag(S 1)^-1 S U: the memberships of a node and of its neighbours; U for a node without an edge.
 
     Examples
@@ -172,11 +174,11 @@ def lazy_step(S: Any, U: Array) -> Array:
     return _OWN * U + (1 - _OWN) * np.where(total > 0, shares / np.where(total > 0, total, 1.0), U)
 
 
-def _inductive(estimator: Any) -> bool:
+def _inductive(estimator: InductiveSoftClusterer) -> bool:
     return bool(estimator.affinity != "precomputed")
 
 
-def _predicts(estimator: Any) -> bool:
+def _predicts(estimator: InductiveSoftClusterer) -> bool:
     return _inductive(estimator._as_fitted())
 
 
@@ -305,6 +307,10 @@ class AFCM(InductiveSoftClusterer):
     entropy_weight_: float
     graph_weight_: float
     affinity_matrix_: Any
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _frame: Frame
     _policy = Policy(residual=membership_change, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
@@ -327,7 +333,7 @@ class AFCM(InductiveSoftClusterer):
         n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -344,7 +350,7 @@ class AFCM(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -388,7 +394,7 @@ class AFCM(InductiveSoftClusterer):
         return self
 
     @available_if(_predicts)  # type: ignore[untyped-decorator]
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data; not with ``affinity='precomputed'``.
 
         Parameters
@@ -445,7 +451,7 @@ class AFCM(InductiveSoftClusterer):
         objective = graph / weight - float(log_sums.sum()) + n * q / 2 * math.log(weight)
         return Solution(Y, AY, U, V, weight), objective
 
-    def _store(self, state: Solution, X: Any, Z: Array | None, neighbors: Neighbors | None) -> None:
+    def _store(self, state: Solution, X: Matrix, Z: Array | None, neighbors: Neighbors | None) -> None:
         """Set the fitted attributes."""
         Y, _, U, V, weight = state
         assert V is not None

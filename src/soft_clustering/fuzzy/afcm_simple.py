@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
-from .._types import Array
+from .._types import Array, Init, Seed
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
 from ..engine.blocks import Block, Blocks
 from ..engine.collapse import collapse
@@ -212,12 +212,12 @@ class AFCMSimple(AlternatingClusterer[Adaptive, CenterStatistics]):
         self,
         n_clusters: int = 3,
         *,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-6,
         accelerate: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

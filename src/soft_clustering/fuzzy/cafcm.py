@@ -36,7 +36,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, Init, MatrixLike, Seed
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Blocks, Frame, extent, make_blocks
@@ -314,6 +314,10 @@ class CAFCM(InductiveSoftClusterer):
     centers_: NDArray[Any]
     m_: float
     m_history_: Array
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _state: Array
     _frame: Frame
     _policy = Policy(place=None)
@@ -338,11 +342,11 @@ class CAFCM(InductiveSoftClusterer):
         min_m: float = 1.001,
         max_fcm_iter: int = 10,
         n_iter_no_change: int = 1,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         max_iter: int = 3000,
         tol: float = 1e-4,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -360,7 +364,7 @@ class CAFCM(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -396,7 +400,7 @@ class CAFCM(InductiveSoftClusterer):
             self._anneal(blocks, space, Swarm(modules, pool), fit)
         return self
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data: those of fuzzy c-means with the fuzzifier ``m_``.
 
         Parameters
@@ -409,7 +413,7 @@ class CAFCM(InductiveSoftClusterer):
         """
         return self._new_blocks(X).map_rows(center_memberships, self._state, "fcm", self.m_)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: MatrixLike, y: object = None) -> float:
         """Minus the sum of squared distances of new data to their nearest centres: greater is better.
 
         Parameters
@@ -475,7 +479,7 @@ class CAFCM(InductiveSoftClusterer):
     def _report(self, what: str, group: Solution, blocks: Blocks, level: int) -> None:
         say(self, f"m={self.m_:.6g}, {what}: objective {_in_input_units(group.objective, blocks.frame):.8g}", level)
 
-    def _new_blocks(self, X: Any) -> Blocks:
+    def _new_blocks(self, X: MatrixLike) -> Blocks:
         check_is_fitted(self, "_state")
         return make_blocks(validate_features(self, X, reset=False, accept_sparse=False), None, self._frame)
 

@@ -40,7 +40,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, MatrixLike, Seed
 from ..base import InductiveSoftClusterer
 from ..engine.acceleration import first_mixed
 from ..engine.alternating import PARAMETERS, new_centers
@@ -365,6 +365,10 @@ class CAFHFCM(InductiveSoftClusterer):
     fusion_path_: Array
     hierarchy_: Array
     selection_scores_: dict[int, float]
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _state: Array
     _frame: Frame
     _policy = Policy()
@@ -394,7 +398,7 @@ class CAFHFCM(InductiveSoftClusterer):
         fuse_tol: float = 1e-2,
         max_iter: int = 100,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -413,7 +417,7 @@ class CAFHFCM(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Fuse, and settle what is left.
 
         Parameters
@@ -470,7 +474,7 @@ class CAFHFCM(InductiveSoftClusterer):
                 found = [other for other in found if other is not best] + [self._shrunken(rows, distinct, tree)]
         return self
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data.
 
         Parameters
@@ -483,7 +487,7 @@ class CAFHFCM(InductiveSoftClusterer):
         """
         return center_memberships(self._new_block(X), self._state, "fcm", self.m_)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: MatrixLike, y: object = None) -> float:
         """Minus the objective on new data.
 
         Parameters
@@ -499,11 +503,11 @@ class CAFHFCM(InductiveSoftClusterer):
         objective = center_statistics(block, self._state, "fcm", self.m_).objective + self._penalty
         return -float(objective / block.frame.scale / block.frame.scale)
 
-    def _validated(self, X: Any, *, reset: bool) -> Any:
+    def _validated(self, X: MatrixLike, *, reset: bool) -> Any:
         refuse_dask(self, X)
         return validate_features(self, X, reset=reset, accept_sparse=False)
 
-    def _new_block(self, X: Any) -> Block:
+    def _new_block(self, X: MatrixLike) -> Block:
         check_is_fitted(self, "_state")
         return make_blocks(self._validated(X, reset=False), None, self._frame).joined()
 

@@ -36,7 +36,7 @@ from scipy.spatial.distance import pdist
 from scipy.special import entr, logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, Seed
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, is_drawn, new_centers
 from ..engine.blocks import Block, Blocks, Sums, extent
 from ..engine.collapse import collapse
@@ -265,12 +265,12 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
         n_path_steps: int = 12,
         population_size: int = 40,
         n_generations: int = 200,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-5,
         accelerate: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -383,11 +383,11 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
                 values[p] += compactness, (weight @ entr(U)).sum()
         return Sums(values)
 
-    def _points(self, blocks: Blocks, runs: list[Run[Prototypes]], *rule: Any) -> list[Point]:
+    def _points(self, blocks: Blocks, runs: list[Run[Prototypes]], rule: str, *parameters: float) -> list[Point]:
         """Solutions with their aims, and with their index under a membership rule."""
         states = [run.state for run in runs]
         aims = blocks.reduce(self._aims, states).values.tolist()
-        scatter = blocks.reduce(scatter_within, [state.centers for state in states], *rule).values
+        scatter = blocks.reduce(scatter_within, [state.centers for state in states], rule, *parameters).values
         return [
             Point(run, compactness, entropy, wu_li_index(run.state.centers, size, squared))
             for run, (compactness, entropy), (size, squared) in zip(runs, aims, scatter, strict=True)
@@ -486,12 +486,12 @@ def slices(block: Block, width: int) -> Iterator[tuple[Block, Array]]:
         yield part, np.ones(part.n) if part.weight is None else part.weight
 
 
-def scatter_within(block: Block, states: Any, *rule: Any) -> Sums:
+def scatter_within(block: Block, states: Sequence[Array], rule: str, *parameters: float) -> Sums:
     """Summed u and u^2 D per cluster, (P, 2, K), for the centres of each of P states and a membership rule."""
     values = np.zeros((len(states), 2, len(states[0])))
     for rows, weight in slices(block, len(states[0])):
         for p, V in enumerate(states):
-            U = center_memberships(rows, V, *rule).astype(np.float64, copy=False)
+            U = center_memberships(rows, V, rule, *parameters).astype(np.float64, copy=False)
             D = center_distances(rows, V)
             squared = [weight @ (u * u * d) for u, d in zip(U.T, D.T, strict=True)]
             values[p] += weight @ U, squared

@@ -23,12 +23,12 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, MatrixLike, Seed
 from ..base import ImageResults
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
@@ -71,7 +71,7 @@ class Palette(Blocks):
         self.n = len(rows)  # copies included
         self.image_shape = image_shape  # height and width, if the rows are the pixels of an image
 
-    def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: Any) -> NDArray[Any]:
+    def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: object) -> NDArray[Any]:
         """What ``function(block, *arguments)`` says of all rows, copies included."""
         return super().map_rows(function, *arguments)[self.place]
 
@@ -245,11 +245,11 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
         m: float | str = "auto",
         radius: float | str = "auto",
         color_space: str | None = None,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int = 5,
         max_iter: int = 200,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -265,7 +265,7 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -283,7 +283,7 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
         """
         return self._fit(X, sample_weight)
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data.
 
         Parameters
@@ -297,7 +297,7 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
         """
         return super().predict_memberships(X)
 
-    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
+    def score(self, X: MatrixLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective on new data, greater is better.
 
         Parameters
@@ -323,7 +323,7 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
     def _policy(self) -> Policy:
         return _POINTS if self.radius == 0 else _BALLS
 
-    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: MatrixLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         rows = self._rows(X, reset=frame is None)
         weight = validate_weights(sample_weight, rows)
         is_image = is_color_image(X)
@@ -332,7 +332,7 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
             return make_blocks(rows, weight, frame)
         return Palette(rows, weight, frame, np.shape(X)[:2] if is_image else None)
 
-    def _rows(self, X: Any, *, reset: bool) -> Any:
+    def _rows(self, X: MatrixLike, *, reset: bool) -> Any:
         """Validated rows in the coordinates of the centres: features, or colours in CIELAB."""
         if is_dask(X) and self.color_space is not None:
             raise TypeError("FCC takes colours only in memory, not as a Dask array: pass X.compute().")

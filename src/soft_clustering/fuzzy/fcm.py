@@ -20,11 +20,11 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, MatrixLike, Seed
 from ..base import continues_fit
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
 from ..engine.blocks import Block, Blocks
@@ -149,6 +149,7 @@ class FCM(AlternatingClusterer[Array, CenterStatistics]):
     np.float64(1.0)
     """
 
+    m_: float
     _policy = Policy(sparse=True, final=centers_of)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
@@ -163,12 +164,12 @@ class FCM(AlternatingClusterer[Array, CenterStatistics]):
         *,
         m: float | str = "auto",
         batch_size: int | None = None,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-5,
         accelerate: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -237,7 +238,7 @@ class FCM(AlternatingClusterer[Array, CenterStatistics]):
         return solve_fcm(batch, self.n_clusters, self.m_, rng, **settings)
 
     @continues_fit
-    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: MatrixLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> Self:
         """Move the centres by one batch of rows.
 
         The first call, unless the model is fitted, solves its batch (which needs at least ``n_clusters`` rows, and

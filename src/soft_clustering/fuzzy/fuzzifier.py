@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 
@@ -29,7 +27,7 @@ def auto_fuzzifier(n_samples: float, n_features: int) -> float:
     return float(min(2.0, rule))
 
 
-def resolve_fuzzifier(m: Any, n_samples: float, n_features: int, n_clusters: int) -> float:
+def resolve_fuzzifier(m: float | str, n_samples: float, n_features: int, n_clusters: int) -> float:
     """The value of ``m``, refused where u^m of equal memberships would underflow."""
     value = auto_fuzzifier(n_samples, n_features) if isinstance(m, str) else float(m)
     if n_clusters > 1 and value > 1 + 500 / np.log(n_clusters):
@@ -40,6 +38,6 @@ def resolve_fuzzifier(m: Any, n_samples: float, n_features: int, n_clusters: int
     return value
 
 
-def smaller(name: str, value: Any) -> str:
+def smaller(name: str, value: float | str) -> str:
     """What to try where the fuzzifier of this name was too large."""
     return f"a smaller {name}" if value == "auto" else f"{name}='auto' or a smaller {name}"

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, Init, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks
 from ..engine.covariance import (
@@ -177,11 +177,11 @@ class GathGeva(StagedClusterer[Components, TemperedStatistics]):
         m: float = 2.0,
         covariance_exponent: float = 1.0,
         reg_covar: float = 1e-4,
-        init: Any = "fcm",
+        init: Init = "fcm",
         n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

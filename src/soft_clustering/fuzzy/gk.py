@@ -24,11 +24,11 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, Init, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, Subspace
 from ..engine.covariance import (
@@ -172,14 +172,14 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         n_clusters: int = 3,
         *,
         m: float | str = "auto",
-        volumes: Any = None,
+        volumes: ArrayLike | None = None,
         reg_covar: float = 1e-3,
         shrinkage: float | str = "auto",
-        init: Any = "fcm",
+        init: Init = "fcm",
         n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

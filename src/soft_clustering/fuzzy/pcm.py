@@ -22,10 +22,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, Seed
 from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks
@@ -154,16 +154,16 @@ class PCM(StagedClusterer[Typical, CenterStatistics]):
         *,
         m: float = 1.5,
         typicality: str = "exponential",
-        bandwidth: Any = "auto",
+        bandwidth: str | ArrayLike = "auto",
         bandwidth_scale: float = 0.1,
         n_refine: int = 0,
         alpha_cut: float = 0.5,
-        init: Any = "fcm",
+        init: Init = "fcm",
         n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-5,
         accelerate: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

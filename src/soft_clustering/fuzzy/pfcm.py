@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, MatrixLike, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks
@@ -156,12 +156,12 @@ class PFCM(StagedClusterer[Typical, CenterStatistics]):
         typicality_weight: float = 1.0,
         typicality_exponent: float = 2.0,
         bandwidth_scale: float = 1.0,
-        init: Any = "fcm",
+        init: Init = "fcm",
         n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-5,
         accelerate: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -206,7 +206,7 @@ class PFCM(StagedClusterer[Typical, CenterStatistics]):
         return center_memberships(block, state.centers, "rational", self.typicality_exponent, *half)
 
     @as_fitted
-    def predict_typicalities(self, X: Any) -> NDArray[Any]:
+    def predict_typicalities(self, X: MatrixLike) -> NDArray[Any]:
         """Typicalities of new data.
 
         Parameters

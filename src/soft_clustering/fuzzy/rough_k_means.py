@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, MatrixLike, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, AlternatingClusterer
 from ..engine.blocks import Block, Blocks
@@ -183,11 +183,11 @@ class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
         boundary_rule: str = "ratio",
         lower_weight: float = 0.7,
         boundary_memberships: str = "distance",
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int = 10,
         max_iter: int = 100,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -274,7 +274,7 @@ class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
         return upper & sure
 
     @as_fitted
-    def predict_approximations(self, X: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def predict_approximations(self, X: MatrixLike) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Lower and upper approximations of new data.
 
         Parameters

@@ -34,7 +34,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, Seed
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
 from ..engine.blocks import Block, Blocks, Frame, Subspace, Sums
 from ..engine.collapse import collapse
@@ -327,11 +327,11 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
         n_components: int | None = None,
         fuzziness_weight: float | str = "auto",
         reconstruction_weight: float = 10.0,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

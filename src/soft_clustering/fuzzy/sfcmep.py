@@ -29,10 +29,10 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, MatrixLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, M, make_blocks
 from ..engine.fitting import Fit
@@ -130,13 +130,13 @@ class PartlyKnown(Blocks):
         self.known = Known(self.take(self.places), priors.clusters[there], priors.log_prior[there])
         self.other = self.take(np.setdiff1d(np.arange(rows.n), self.places))
 
-    def reduce(self, function: Callable[..., M], *arguments: Any) -> M:
+    def reduce(self, function: Callable[..., M], *arguments: object) -> M:
         """Merge what ``function(block, *arguments)`` says of both kinds of rows."""
         parts: Any = [function(block, *arguments) for block in (self.other, self.known) if block.n]
         merged: M = parts[0] if len(parts) == 1 else parts[0].merge(parts[1])
         return merged
 
-    def map_rows(self, function: Any, *arguments: Any) -> NDArray[Any]:
+    def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: object) -> NDArray[Any]:
         """What ``function(block, *arguments)`` says of the rows, in their order."""
         answer = super().map_rows(function, *arguments)
         if self.known.n:
@@ -273,7 +273,7 @@ class SFCMEP(AFCMSimple):
         n_init: int = 5,
         max_iter: int = 300,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters  # type: ignore[assignment]
@@ -286,7 +286,14 @@ class SFCMEP(AFCMSimple):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, prior_memberships: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        *,
+        prior_memberships: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -309,7 +316,7 @@ class SFCMEP(AFCMSimple):
 
     # What is known of the rows --------------------------------------------------------------------------------------
 
-    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: MatrixLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         if not isinstance(X, Supervised):
             return super()._blocks(X, sample_weight, frame)
         rows = validate_features(self, X.X, reset=frame is None, accept_sparse=True)

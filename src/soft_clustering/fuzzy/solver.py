@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from .._types import Array
+from .._types import Array, Init
 from ..engine.acceleration import first_mixed
 from ..engine.alternating import is_drawn, new_centers
 from ..engine.blocks import Blocks
@@ -17,7 +16,7 @@ from ..kernels.centers import center_statistics
 
 
 def fuzzy_start(
-    blocks: Blocks, init: Any, K: int, rng: np.random.RandomState, m: float, rule: str, *parameters: float
+    blocks: Blocks, init: Init, K: int, rng: np.random.RandomState, m: float, rule: str, *parameters: float
 ) -> Array:
     """K starting centres for fuzzifier m; ``rule`` and ``parameters`` are those of a step with fuzzifier 2."""
     V = starting_centers(blocks, init, K, rng)
@@ -33,7 +32,7 @@ def solve_fcm(
     m: float,
     rng: np.random.RandomState,
     *,
-    init: Any = "k-means++",
+    init: Init = "k-means++",
     n_init: int = 5,
     max_iter: int = 300,
     tol: float = 1e-5,

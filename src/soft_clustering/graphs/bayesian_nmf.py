@@ -35,7 +35,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, GraphLike, MatrixLike, Seed
 from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS
 from ..engine.fitting import Fit, not_converged
@@ -180,7 +180,7 @@ class BayesianNMF(GraphClusterer):
         n_init: int = 5,
         max_iter: int = 500,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -194,7 +194,7 @@ class BayesianNMF(GraphClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: GraphLike, y: object = None) -> Self:
         """Fit the communities of a graph.
 
         Parameters
@@ -238,7 +238,7 @@ class BayesianNMF(GraphClusterer):
             fit.run_starts(starts(), partial(loop, report=fit.report))
         return self
 
-    def _store(self, run: Run[State], linked: NDArray[np.intp], A: Any) -> list[str]:
+    def _store(self, run: Run[State], linked: NDArray[np.intp], A: sparse.csr_array) -> list[str]:
         """Drop what was shrunk away, and give the nodes without links zeros."""
         factors, complaints = run.state.factors, not_converged(self, run)
         kept = self._kept(factors)
@@ -260,7 +260,7 @@ class BayesianNMF(GraphClusterer):
         self.community_shares_ = self.memberships_ / np.where(sums > 0, sums, 1)
         return complaints
 
-    def _target(self, A: Any) -> Any:
+    def _target(self, A: sparse.csr_array) -> Any:
         """The matrix to factorise: the links and a diagonal, largest entry 1."""
         kind = self.self_loops
         if kind == "auto":
@@ -278,7 +278,7 @@ class BayesianNMF(GraphClusterer):
         precisions: Array = (len(W) + self.prior_shape - 1) / (self.prior_rate + size)
         return precisions
 
-    def _energy(self, V: Any, factors: Factors, logs: float) -> float:
+    def _energy(self, V: sparse.csr_array, factors: Factors, logs: float) -> float:
         """U, of which ``logs`` is sum V log R."""
         W, H, beta = factors
         size = (np.square(W).sum(axis=0) + np.square(H).sum(axis=0)) / 2
@@ -297,7 +297,7 @@ class BayesianNMF(GraphClusterer):
     def _strengths(self) -> NDArray[Any]:
         return self.community_shares_
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Strengths of new nodes, each for itself.
 
         Parameters

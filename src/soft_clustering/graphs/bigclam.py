@@ -22,12 +22,12 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, GraphLike, MatrixLike, Seed
 from ..base import MembershipKind, as_fitted
 from ..engine.alternating import PARAMETERS, is_drawn
 from ..engine.fitting import Fit, not_converged
@@ -139,6 +139,8 @@ class BIGCLAM(GraphClusterer):
     array([1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1])
     """
 
+    threshold_: float
+    n_seeds_: int
     membership_kind: ClassVar[MembershipKind] = "affiliation"
     _binary: ClassVar[bool] = True
     _policy = Policy(sense="max", residual=gain, by_objective=True, place=None)
@@ -156,11 +158,11 @@ class BIGCLAM(GraphClusterer):
         n_nodes: int | None = None,
         background_rate: float | str = "auto",
         min_degree: int = 5,
-        init: Any = "conductance",
+        init: str | ArrayLike = "conductance",
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 3e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -174,7 +176,7 @@ class BIGCLAM(GraphClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: GraphLike, y: object = None) -> Self:
         """Fit the affiliations of a graph.
 
         Parameters
@@ -215,13 +217,13 @@ class BIGCLAM(GraphClusterer):
             fit.run_starts((self._start(A, rng) for _ in range(n_starts)), partial(loop, report=fit.report))
         return self
 
-    def _start(self, A: Any, rng: np.random.RandomState) -> Array:
+    def _start(self, A: sparse.csr_array, rng: np.random.RandomState) -> Array:
         """Affiliations to start from; a node without links has none."""
         F = padded(self._seeded(A, rng))
         F[np.diff(A.indptr) == 0] = 0
         return F
 
-    def _seeded(self, A: Any, rng: np.random.RandomState) -> Array:
+    def _seeded(self, A: sparse.csr_array, rng: np.random.RandomState) -> Array:
         n, K = A.shape[0], self.n_clusters
         if not isinstance(self.init, str):
             F = validate_matrix("init", self.init, (n, K))
@@ -244,7 +246,7 @@ class BIGCLAM(GraphClusterer):
         return F
 
     @as_fitted
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Affiliations of new nodes, each for itself.
 
         Parameters
@@ -263,14 +265,14 @@ class BIGCLAM(GraphClusterer):
         return f[:, : self.n_clusters].astype(links.dtype)
 
 
-def member_threshold(A: Any) -> float:
+def member_threshold(A: sparse.csr_array) -> float:
     """The affiliation whose square makes a link as likely as it is in the whole graph."""
     n = A.shape[0]
     density = A.nnz / max(n * (n - 1), 1)
     return math.sqrt(-math.log1p(-min(density, 1 - 1 / n))) if density > 0 else 0.0
 
 
-def conductances(A: Any, min_degree: int) -> Array:
+def conductances(A: sparse.csr_array, min_degree: int) -> Array:
     """Conductance of the neighbourhood of each node, itself included; 1 for nodes of fewer than ``min_degree`` links.
 
     Of the links at the nodes of a set, the part that leaves it.
@@ -292,7 +294,7 @@ def conductances(A: Any, min_degree: int) -> Array:
     return found
 
 
-def neighbourhood_seeds(A: Any, min_degree: int) -> NDArray[np.intp]:
+def neighbourhood_seeds(A: sparse.csr_array, min_degree: int) -> NDArray[np.intp]:
     """Nodes whose neighbourhood has a lower conductance than those of all neighbours, lowest first.
 
     Of equal ones the first counts as lower: the nodes of a clique all have the same neighbourhood, which starts once.

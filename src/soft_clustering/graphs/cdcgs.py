@@ -29,6 +29,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -36,7 +37,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, GraphLike, MatrixLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.fitting import Fit, not_converged
 from ..engine.loop import Policy, Run, finished, objective_change
@@ -47,6 +48,9 @@ from .network import GraphClusterer, neighbour_means, row_sums
 
 if TYPE_CHECKING:
     from typing import Self
+
+    import torch
+    from scipy import sparse
 
 # The temperature, as a part of the first one, from a part of the epochs on.
 _STEPS = ((0, 1), (1 / 8, 0.625), (1 / 6, 0.5), (1 / 4, 0.375), (1 / 3, 0.25), (1 / 2, 0.125), (2 / 3, 0.0625))
@@ -173,7 +177,7 @@ class CDCGS(GraphClusterer):
         max_epochs: int = 600,
         tol: float | None = 1e-3,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -189,7 +193,7 @@ class CDCGS(GraphClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: GraphLike, y: object = None) -> Self:
         """Fit the communities of a graph.
 
         Parameters
@@ -226,7 +230,7 @@ class CDCGS(GraphClusterer):
                     fit.report_start(number, start)
         return self
 
-    def _store(self, run: Run[Any], torch: Any, A: Any) -> list[str]:
+    def _store(self, run: Run[Any], torch: ModuleType, A: sparse.csr_array) -> list[str]:
         W, K = run.state, self.n_clusters
         memberships = torch.softmax(W, 0).T.cpu().numpy()
         self.logits_ = W.T.cpu().numpy().astype(A.dtype)
@@ -242,7 +246,7 @@ class CDCGS(GraphClusterer):
         return complaints
 
     def _learn(
-        self, torch: Any, links: Links, generators: list[Any], threads: int, running: list[Start], fit: Fit[Any]
+        self, torch: ModuleType, links: Links, generators: list[Any], threads: int, running: list[Start], fit: Fit[Any]
     ) -> None:
         """Adam on a stack. Arrays have the axes (starts, communities, nodes), draws after the starts."""
         loss_of = {"identity": identity_loss, "modularity": modularity_loss}[self.objective]
@@ -286,7 +290,7 @@ class CDCGS(GraphClusterer):
         step = bisect_right([part for part, _ in steps], (epoch - 1) / self.max_epochs) - 1
         return max(self.temperature * steps[step][1], self.min_temperature)
 
-    def _look(self, run: Start, W: Any, loss: float, settled: float, epoch: int) -> None:
+    def _look(self, run: Start, W: torch.Tensor, loss: float, settled: float, epoch: int) -> None:
         """Enter the losses without noise, and see whether the communities still change."""
         if not math.isfinite(loss):
             raise ValueError(f"CDCGS diverged, its loss is {loss}: use a learning_rate below {self.learning_rate:g}.")
@@ -299,7 +303,7 @@ class CDCGS(GraphClusterer):
         cold = epoch - _STILL * self._pace >= _LAST[0] * self.max_epochs
         run.converged = cold and self.tol is not None and len(changes) == _STILL and run.residual <= self.tol
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new nodes, each for itself: the mean of those of the nodes that it is linked to.
 
         Parameters
@@ -329,7 +333,7 @@ class Start(Run[Any]):
 class Links:
     """The adjacency matrix as torch takes it, with entries that sum to 1."""
 
-    def __init__(self, torch: Any, A: Any, device: Any) -> None:
+    def __init__(self, torch: ModuleType, A: sparse.csr_array, device: torch.device) -> None:
         A = A.astype(np.float64)
         # The largest first: a sum of tiny weights has few digits.
         A = A / A.data.max()
@@ -347,7 +351,7 @@ class Links:
         self.n, self.device = A.shape[0], device
         self.degrees = torch.from_numpy(row_sums(A)).to(device)
 
-    def product(self, C: Any) -> Any:
+    def product(self, C: torch.Tensor) -> Any:
         """A C for stacked C, with the nodes as the last axis."""
         starts, K, n = C.shape
         columns = C.reshape(starts * K, n).T.contiguous()
@@ -357,11 +361,11 @@ class Links:
 class Adam:
     """Adam on a stack of arrays, changed in place."""
 
-    def __init__(self, torch: Any, W: Any, learning_rate: float) -> None:
+    def __init__(self, torch: ModuleType, W: torch.Tensor, learning_rate: float) -> None:
         self._W, self._rate, self._epoch = W, learning_rate, 0
         self._mean, self._square = torch.zeros_like(W), torch.zeros_like(W)
 
-    def step(self, gradient: Any) -> None:
+    def step(self, gradient: torch.Tensor) -> None:
         """A step along a gradient."""
         self._epoch += 1
         a, b = _MOMENTS
@@ -370,17 +374,17 @@ class Adam:
         size = (self._square / (1 - b**self._epoch)).sqrt_().add_(_EPS)
         self._W.addcdiv_(self._mean, size, value=-self._rate / (1 - a**self._epoch))
 
-    def keep(self, W: Any, places: list[int]) -> None:
+    def keep(self, W: torch.Tensor, places: list[int]) -> None:
         """Go on with some of the arrays of the stack, which are W now."""
         self._W, self._mean, self._square = W, self._mean[places], self._square[places]
 
 
-def one_hot(torch: Any, W: Any) -> Any:
+def one_hot(torch: ModuleType, W: torch.Tensor) -> Any:
     """Memberships of 1 in the community of the largest logit."""
     return torch.zeros_like(W).scatter_(1, W.argmax(1, keepdim=True), 1.0)
 
 
-def identity_loss(torch: Any, links: Links, C: Any) -> tuple[Any, Any]:
+def identity_loss(torch: ModuleType, links: Links, C: torch.Tensor) -> tuple[Any, Any]:
     """(loss of each start, its gradient in C): the cross entropy of softmax(Q) and the identity."""
     AC = links.product(C)
     R = C @ AC.mT
@@ -392,7 +396,7 @@ def identity_loss(torch: Any, links: Links, C: Any) -> tuple[Any, Any]:
     return loss, (G + G.mT) @ AC
 
 
-def modularity_loss(torch: Any, links: Links, C: Any) -> tuple[Any, Any]:
+def modularity_loss(torch: ModuleType, links: Links, C: torch.Tensor) -> tuple[Any, Any]:
     """(loss of each start, its gradient in C): minus the modularity."""
     AC = links.product(C)
     volume = C @ links.degrees

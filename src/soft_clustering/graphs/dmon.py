@@ -25,16 +25,17 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from .._types import Array
+from .._types import Array, GraphLike, Matrix, MatrixLike, Seed
 from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS
 from ..engine.fitting import Fit, not_converged
@@ -64,6 +65,8 @@ from .network import mean_weight, neighbour_means, row_sums, soft_modularity
 if TYPE_CHECKING:
     from typing import Self
 
+    import torch
+
 Layers = list[tuple[Array, ...]]  # weights, biases and skip weights of each layer, the last one without skip weights
 
 _EVAL_EVERY = 10  # epochs
@@ -72,13 +75,13 @@ _SELU = 1.6732632423543772, 1.0507009873554805
 _REMEDY = "use a smaller learning_rate, or scale node_features"
 
 
-def collapse_penalty(C: Any) -> float:
+def collapse_penalty(C: NDArray[Any]) -> float:
     """sqrt(K) / n |sum_i C_i| - 1, between 0 and sqrt(K) - 1."""
     n, K = C.shape
     return float(math.sqrt(K) / n * np.linalg.norm(C.sum(axis=0)) - 1)
 
 
-def softmax_rows(scores: Any) -> Any:
+def softmax_rows(scores: torch.Tensor) -> Any:
     """The softmax of rows of a tensor; torch's own is several times slower where rows are short."""
     exponentials = (scores - scores.amax(dim=1, keepdim=True)).exp_()
     return exponentials.div_(exponentials.sum(dim=1, keepdim=True))
@@ -87,7 +90,7 @@ def softmax_rows(scores: Any) -> Any:
 class ModularityLoss:
     """L, and its gradient in closed form."""
 
-    def __init__(self, torch: Any, A: Any, collapse_weight: float, device: Any) -> None:
+    def __init__(self, torch: ModuleType, A: sparse.csr_array, collapse_weight: float, device: torch.device) -> None:
         degrees = row_sums(A)
         total = degrees.sum()
         # In units of 2m, whatever the unit of the weights.
@@ -95,7 +98,7 @@ class ModularityLoss:
         self._degrees = torch.from_numpy((degrees / total).astype(np.float32)).to(device)
         self._weight = collapse_weight
 
-    def __call__(self, C: Any) -> tuple[Any, Any]:
+    def __call__(self, C: torch.Tensor) -> tuple[Any, Any]:
         """Loss and gradient at memberships C."""
         n, K = C.shape
         messages = self._links @ C
@@ -226,7 +229,7 @@ class DMoN(NodeNetwork):
         self,
         n_clusters: int = 8,
         *,
-        hidden_layer_sizes: Any = (64,),
+        hidden_layer_sizes: ArrayLike = (64,),
         collapse_weight: float = 1.0,
         dropout: float = 0.5,
         learning_rate: float = 1e-3,
@@ -234,7 +237,7 @@ class DMoN(NodeNetwork):
         max_epochs: int = 1000,
         tol: float | None = 3e-3,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -251,7 +254,7 @@ class DMoN(NodeNetwork):
 
     # The protocol -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, node_features: Any = None) -> Self:
+    def fit(self, X: GraphLike, y: object = None, *, node_features: MatrixLike | None = None) -> Self:
         """Fit the memberships of a graph.
 
         Parameters
@@ -292,7 +295,7 @@ class DMoN(NodeNetwork):
             fit.run_starts(([] for _ in range(self.n_init)), learn)
         return self
 
-    def predict_memberships(self, X: Any, *, node_features: Any = None) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike, *, node_features: MatrixLike | None = None) -> NDArray[Any]:
         """Memberships of new nodes, each for itself.
 
         Parameters
@@ -319,20 +322,20 @@ class DMoN(NodeNetwork):
 
     # The method -------------------------------------------------------------------------------------------------------
 
-    def _in_units(self, links: Any) -> Any:
+    def _in_units(self, links: sparse.csr_array) -> Any:
         """Links in units of their mean weight, beside which a node's link to itself has weight 1."""
         return sparse.csr_array((links.data / self._unit, links.indices, links.indptr), shape=links.shape)
 
     def _learn(
         self,
-        torch: Any,
+        torch: ModuleType,
         run: Run[Layers],
-        A: Any,
-        Ah: Any,
-        H: Any,
+        A: sparse.csr_array,
+        Ah: sparse.csr_array,
+        H: Matrix,
         sizes: list[int],
-        device: Any,
-        generator: Any,
+        device: torch.device,
+        generator: torch.Generator,
         report: Callable[[Run[Layers]], None],
     ) -> None:
         """Adam from new weights; the run is brought up to date at each evaluation of the loss."""
@@ -378,7 +381,7 @@ class DMoN(NodeNetwork):
                 run.converged = True
                 return
 
-    def _forward(self, H: Any, mix: Callable[[int, Array], Array]) -> tuple[Array, Array]:
+    def _forward(self, H: Matrix, mix: Callable[[int, Array], Array]) -> tuple[Array, Array]:
         """Embedding and memberships in double precision, where nodes get ``mix(layer, product)`` in each layer."""
         alpha, scale = _SELU
         for layer, (W, b, s) in enumerate(self._layers[:-1]):
@@ -388,7 +391,7 @@ class DMoN(NodeNetwork):
         W, b = self._layers[-1]
         return H, softmax(H @ W + b, axis=1)
 
-    def _store(self, run: Run[Layers], A: Any, Ah: Any, H: Any) -> list[str]:
+    def _store(self, run: Run[Layers], A: sparse.csr_array, Ah: sparse.csr_array, H: Matrix) -> list[str]:
         """Store the best network, what its nodes send to new ones, and what it says of them."""
         self._layers, self._degrees = run.state, row_sums(A)
         self._products: list[Array] = []
@@ -407,7 +410,7 @@ class DMoN(NodeNetwork):
         self.modularity_ = soft_modularity(A, np.eye(self.n_clusters)[self.labels_])
         return not_converged(self, run, "max_epochs", "epochs") + self._collapsed()
 
-    def _store_nothing(self, run: Run[Layers], A: Any, width: int) -> list[str]:
+    def _store_nothing(self, run: Run[Layers], A: sparse.csr_array, width: int) -> list[str]:
         """Store what is known of a graph without links."""
         n, K = A.shape[0], self.n_clusters
         self._layers = run.state

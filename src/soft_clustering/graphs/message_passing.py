@@ -9,15 +9,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .._types import Array
+from .._types import Array, GraphLike, Matrix, MatrixLike
 from ..inputs.graphs import validate_node_features
 from .network import GraphClusterer, row_sums
+
+if TYPE_CHECKING:
+    import torch
 
 Scaling = Literal["columns", "rows"]
 _LARGEST = 1e15  # of a feature that is taken as it is: its square does not overflow in single precision
@@ -26,7 +30,7 @@ _LARGEST = 1e15  # of a feature that is taken as it is: its square does not over
 class NodeNetwork(GraphClusterer):
     """A clusterer of the nodes of a graph by a network that may also see features of the nodes."""
 
-    def fit_transform(self, X: Any, y: Any = None, *, node_features: Any = None) -> NDArray[Any]:
+    def fit_transform(self, X: GraphLike, y: object = None, *, node_features: MatrixLike | None = None) -> NDArray[Any]:
         """Fit, and the memberships of the same nodes as those of new ones.
 
         Parameters
@@ -43,7 +47,7 @@ class NodeNetwork(GraphClusterer):
         memberships: NDArray[Any] = model.transform(X, node_features=node_features)
         return memberships
 
-    def _new_features(self, node_features: Any, n: int, width: int | None) -> Any:
+    def _new_features(self, node_features: MatrixLike | None, n: int, width: int | None) -> Any:
         """Features of n new nodes, which there must be if there were some of the nodes of ``fit``."""
         name = type(self).__name__
         if width is None:
@@ -93,14 +97,14 @@ class Features(NamedTuple):
     links: bool  # whether the links, in rows of unit length, are input, too
 
     @classmethod
-    def of(cls, features: Any, scaling: Scaling | None, links: bool) -> Features:
+    def of(cls, features: Matrix | None, scaling: Scaling | None, links: bool) -> Features:
         """``scaling`` is that of the features; without features the links are the input."""
         if features is None:
             return cls(None, False, None, True)
         standard = Standard.of(dense(features)) if scaling == "columns" else None
         return cls(features.shape[1], scaling == "rows", standard, links)
 
-    def input(self, links: Any, features: Any) -> Any:
+    def input(self, links: sparse.csr_array, features: Matrix | None) -> Any:
         """A row per node: CSR where links are in it."""
         parts = []
         if features is not None:
@@ -123,7 +127,7 @@ def dense(X: Any) -> Any:
     return X.toarray() if sparse.issparse(X) else X
 
 
-def unit_rows(X: Any) -> Any:
+def unit_rows(X: Matrix) -> Any:
     """Rows divided by their lengths; rows of zeros stay.
 
     Examples
@@ -138,7 +142,7 @@ def unit_rows(X: Any) -> Any:
     return _divided(X, np.sqrt((X * X).sum(axis=1)))
 
 
-def _divided(X: Any, lengths: Any) -> Any:
+def _divided(X: Any, lengths: ArrayLike) -> Any:
     """Rows divided by their lengths, those of length 0 by 1."""
     scale = 1 / _or_one(np.asarray(lengths).reshape(-1, 1))
     return sparse.csr_array(X.multiply(scale)) if sparse.issparse(X) else X * scale
@@ -151,7 +155,7 @@ def _or_one(x: Array) -> Array:
 # Links ----------------------------------------------------------------------------------------------------------------
 
 
-def normalised_adjacency(A: Any) -> Any:
+def normalised_adjacency(A: sparse.csr_array) -> Any:
     """D^(-1/2) (A + I) D^(-1/2), where D is the diagonal of the row sums of A + I."""
     joined = sparse.csr_array(A.astype(np.float64) + sparse.eye_array(A.shape[0], format="csr"))
     joined.sort_indices()
@@ -166,7 +170,7 @@ class NewRows(NamedTuple):
     own: Array  # (n_new, 1), to themselves
 
     @classmethod
-    def of(cls, links: Any, degrees: Array) -> NewRows:
+    def of(cls, links: sparse.csr_array, degrees: Array) -> NewRows:
         """``degrees`` are the sums of the links of the old nodes."""
         own = 1 / (1 + row_sums(links)[:, None])
         scaled = links.astype(np.float64).multiply(np.sqrt(own)).multiply(1 / np.sqrt(1 + degrees))
@@ -180,7 +184,7 @@ class NewRows(NamedTuple):
 # Learning -------------------------------------------------------------------------------------------------------------
 
 
-def csr_tensor(torch: Any, pattern: tuple[Any, Any], values: Any, shape: tuple[int, int]) -> Any:
+def csr_tensor(torch: ModuleType, pattern: tuple[Any, Any], values: torch.Tensor, shape: tuple[int, int]) -> Any:
     """A CSR matrix of torch where its values are; ``pattern`` are the starts of the rows and the columns."""
     return torch.sparse_csr_tensor(*pattern, values, size=shape, device=values.device, check_invariants=False)
 
@@ -206,7 +210,9 @@ def _sparse_product(torch: Any) -> Any:
 class SparseMatrix:
     """A CSR matrix on a device, its entries fixed or given with each product."""
 
-    def __init__(self, torch: Any, M: Any, device: Any, *, symmetric: bool = False) -> None:
+    def __init__(
+        self, torch: ModuleType, M: sparse.csr_array, device: torch.device, *, symmetric: bool = False
+    ) -> None:
         self._torch = torch
         self.shape = M.shape
         self._values = torch.from_numpy(M.data.astype(np.float32)).to(device)
@@ -219,19 +225,19 @@ class SparseMatrix:
             self._matrix = self._filled(self._values)
         self._transpose = self._matrix if symmetric else self._turned(self._values)
 
-    def _indices(self, M: Any, device: Any) -> tuple[Any, Any]:
+    def _indices(self, M: sparse.csr_array, device: torch.device) -> tuple[Any, Any]:
         return self._torch.from_numpy(M.indptr).to(device), self._torch.from_numpy(M.indices).to(device)
 
-    def _filled(self, values: Any) -> Any:
+    def _filled(self, values: torch.Tensor) -> Any:
         return csr_tensor(self._torch, self._pattern, values, self.shape)
 
-    def _turned(self, values: Any) -> Any:
+    def _turned(self, values: torch.Tensor) -> Any:
         return csr_tensor(self._torch, self._turned_pattern, values[self._order], self.shape[::-1])
 
-    def __matmul__(self, W: Any) -> Any:
+    def __matmul__(self, W: torch.Tensor) -> Any:
         return _sparse_product(self._torch).apply(W, self._matrix, self._transpose)
 
-    def dropped(self, W: Any, rate: float, generator: Any) -> Any:
+    def dropped(self, W: torch.Tensor, rate: float, generator: torch.Generator) -> Any:
         """The product after dropout of stored entries."""
         if rate == 0:
             return self @ W
@@ -242,21 +248,21 @@ class SparseMatrix:
 class DenseMatrix:
     """The same for an array."""
 
-    def __init__(self, torch: Any, M: Any, device: Any) -> None:
+    def __init__(self, torch: ModuleType, M: NDArray[Any], device: torch.device) -> None:
         self._torch = torch
         self._matrix = torch.from_numpy(M.astype(np.float32)).to(device)
 
-    def dropped(self, W: Any, rate: float, generator: Any) -> Any:
+    def dropped(self, W: torch.Tensor, rate: float, generator: torch.Generator) -> Any:
         """The product after dropout of entries."""
         return dropout(self._torch, self._matrix, rate, generator) @ W
 
 
-def as_matrix(torch: Any, M: Any, device: Any) -> SparseMatrix | DenseMatrix:
+def as_matrix(torch: ModuleType, M: Matrix, device: torch.device) -> SparseMatrix | DenseMatrix:
     """The input of a network on a device."""
     return (SparseMatrix if sparse.issparse(M) else DenseMatrix)(torch, M, device)
 
 
-def dropout(torch: Any, x: Any, rate: float, generator: Any) -> Any:
+def dropout(torch: ModuleType, x: torch.Tensor, rate: float, generator: torch.Generator) -> Any:
     """Entries set to 0 with probability ``rate``, the others raised so that the mean stays."""
     if rate == 0:
         return x

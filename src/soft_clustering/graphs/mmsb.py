@@ -27,14 +27,14 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import gammaln, log_softmax, psi, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, GraphLike, MatrixLike, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS, is_drawn
 from ..engine.fitting import Fit, not_converged
@@ -173,11 +173,11 @@ class MMSB(GraphClusterer):
         alpha: float | None = None,
         assortative: bool = False,
         background_rate: float | str = "auto",
-        init: Any = "spectral",
+        init: str | ArrayLike = "spectral",
         n_init: int = 1,
         max_iter: int = 200,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -191,7 +191,7 @@ class MMSB(GraphClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: GraphLike, y: object = None) -> Self:
         """Fit the blocks of a graph.
 
         Parameters
@@ -245,7 +245,7 @@ class MMSB(GraphClusterer):
             fit.run_starts(starts(), partial(loop, report=fit.report))
         return self
 
-    def _start(self, A: Any, rng: np.random.RandomState) -> Array:
+    def _start(self, A: sparse.csr_array, rng: np.random.RandomState) -> Array:
         n, K = A.shape[0], self.n_clusters
         if not isinstance(self.init, str):
             P = validate_matrix("init", self.init, (n, K))
@@ -258,7 +258,7 @@ class MMSB(GraphClusterer):
         return P
 
     def _expect(
-        self, A: Any, degree: NDArray[Any], state: Posterior
+        self, A: sparse.csr_array, degree: NDArray[Any], state: Posterior
     ) -> tuple[Array, Array, Array, Array, Array, float]:
         """(phi, near, M, N1, N0, bound) of a pass."""
         gamma, phi, near, B = state
@@ -302,7 +302,7 @@ class MMSB(GraphClusterer):
         return symmetric
 
     @as_fitted
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Shares of new nodes, each for itself.
 
         Parameters
@@ -359,7 +359,7 @@ class MMSB(GraphClusterer):
         return draw_links(pi, self.block_matrix_, rng), pi
 
 
-def smooth_labels(A: Any, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+def smooth_labels(A: sparse.csr_array, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     """Clusters of the nodes by random numbers, 2 K for each, after some rounds of averaging over links.
 
     The rounds take away what differs between linked nodes; what all nodes have in common is taken away at the end.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, GraphLike, Matrix, MatrixLike
 from ..base import InductiveSoftClusterer, Modality
 from ..inputs.features import check_enough_samples
 from ..inputs.graphs import validate_graph, validate_links
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 class GraphClusterer(InductiveSoftClusterer):
@@ -21,9 +24,6 @@ class GraphClusterer(InductiveSoftClusterer):
     ``_binary`` says whether the model knows only links that are there or not.
     """
 
-    memberships_: NDArray[Any]
-    labels_: NDArray[np.intp]
-    n_clusters_: int
     n_features_in_: int
     node_names_: NDArray[Any]
     objective_: float
@@ -34,14 +34,14 @@ class GraphClusterer(InductiveSoftClusterer):
     train_rule: ClassVar[Literal["exact", "reinferred"]] = "reinferred"
     _binary: ClassVar[bool] = False
 
-    def _graph(self, X: Any) -> Any:
+    def _graph(self, X: GraphLike) -> Any:
         """The adjacency matrix for ``fit``: symmetric CSR without a diagonal, in float64 or float32."""
         A = validate_graph(self, X, binary=self._binary)
         if self.n_clusters is not None:
             check_enough_samples(A.shape[0], self.n_clusters)
         return A
 
-    def _links(self, X: Any) -> Any:
+    def _links(self, X: MatrixLike) -> Any:
         """Links of new nodes."""
         check_is_fitted(self, "memberships_")
         return validate_links(self, X, binary=self._binary)
@@ -84,12 +84,12 @@ class GraphClusterer(InductiveSoftClusterer):
         return tags
 
 
-def row_sums(links: Any) -> Array:
+def row_sums(links: sparse.csr_array) -> Array:
     """Sums of the rows of a matrix, (n,), in double precision: those of large weights overflow in single precision."""
     return np.asarray(links.astype(np.float64).sum(axis=1)).ravel()
 
 
-def soft_modularity(A: Any, C: Any) -> float:
+def soft_modularity(A: Matrix, C: NDArray[Any]) -> float:
     """tr(C^T B C) / 2m: for memberships of 0 and 1 the modularity of the partition.
 
     Examples
@@ -104,12 +104,12 @@ def soft_modularity(A: Any, C: Any) -> float:
     return float(np.vdot(C, A @ C) / total - np.square(degrees / total @ C).sum())
 
 
-def mean_weight(A: Any) -> float:
+def mean_weight(A: sparse.csr_array) -> float:
     """The mean weight of a link; in units of it a result does not depend on the unit of the weights."""
     return float(A.data.mean(dtype=np.float64))
 
 
-def neighbour_means(links: Any, rows: NDArray[Any]) -> Array:
+def neighbour_means(links: sparse.csr_array, rows: NDArray[Any]) -> Array:
     """Mean of the rows of the linked nodes, weighted by the links; zeros without a link."""
     links = links.astype(np.float64)
     sums = row_sums(links)[:, None]

@@ -25,15 +25,16 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, GraphLike, Matrix, MatrixLike, Seed
 from ..base import MembershipKind, as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.fitting import Fit, not_converged
@@ -65,6 +66,8 @@ from .message_passing import (
 if TYPE_CHECKING:
     from typing import Self
 
+    import torch
+
 Layers = list[tuple[Array, Array]]  # weights and biases of each layer
 _CHUNK = 1 << 12  # pairs looked at together, few enough for the cache
 _FEW = 0.05  # share of pairs without a link below which they are not drawn
@@ -86,7 +89,7 @@ class AffiliationLoss:
     device : torch.device
     """
 
-    def __init__(self, torch: Any, A: Any, balanced: bool, device: Any) -> None:
+    def __init__(self, torch: ModuleType, A: sparse.csr_array, balanced: bool, device: torch.device | str) -> None:
         n = A.shape[0]
         self._torch, self._shape = torch, A.shape
         upper = sparse.triu(A, 1, format="coo")
@@ -107,7 +110,7 @@ class AffiliationLoss:
         rows = np.repeat(np.arange(n), np.diff(numbers.indptr))
         self._keys = torch.from_numpy(rows * n + numbers.indices.astype(np.int64))  # of the entries, ascending
 
-    def full(self, F: Any) -> tuple[Any, Any]:
+    def full(self, F: torch.Tensor) -> tuple[Any, Any]:
         """Loss and gradient over all pairs."""
         torch = self._torch
         on_links, on_others = self._weights
@@ -125,7 +128,7 @@ class AffiliationLoss:
             gradient += push * (total - F)
         return loss, gradient
 
-    def drawn(self, F: Any, size: int, generator: Any) -> tuple[Any, Any]:
+    def drawn(self, F: torch.Tensor, size: int, generator: torch.Generator) -> tuple[Any, Any]:
         """Loss and gradient over ``size`` links and as many other pairs, drawn with replacement."""
         torch = self._torch
         on_links, on_others = self._weights
@@ -140,12 +143,12 @@ class AffiliationLoss:
         matrix = torch.sparse_coo_tensor(both, pulls, size=self._shape, device=F.device, check_invariants=False)
         return loss, matrix @ F
 
-    def _dots(self, F: Any, u: Any, v: Any) -> Any:
+    def _dots(self, F: torch.Tensor, u: torch.Tensor, v: torch.Tensor) -> Any:
         """F_u . F_v for pairs of nodes."""
         chunks = zip(u.split(_CHUNK), v.split(_CHUNK), strict=True)
         return self._torch.cat([(F.index_select(0, a) * F.index_select(0, b)).sum(dim=1) for a, b in chunks])
 
-    def _draw_others(self, size: int, generator: Any) -> Any:
+    def _draw_others(self, size: int, generator: torch.Generator) -> Any:
         """Pairs (2, size) of different nodes without a link, uniformly."""
         torch, n = self._torch, self._shape[0]
         found, missing = [], size
@@ -305,7 +308,7 @@ class NOCD(NodeNetwork):
         self,
         n_clusters: int = 8,
         *,
-        hidden_layer_sizes: Any = (128,),
+        hidden_layer_sizes: ArrayLike = (128,),
         append_adjacency: bool = True,
         attribute_scaling: Literal["auto", "columns", "rows"] | None = "auto",
         balance_loss: bool = True,
@@ -318,7 +321,7 @@ class NOCD(NodeNetwork):
         n_iter_no_change: int | None = None,
         max_epochs: int = 500,
         device: str = "cpu",
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -340,7 +343,7 @@ class NOCD(NodeNetwork):
 
     # The protocol -----------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, node_features: Any = None) -> Self:
+    def fit(self, X: GraphLike, y: object = None, *, node_features: MatrixLike | None = None) -> Self:
         """Fit the affiliations of a graph.
 
         Parameters
@@ -386,7 +389,7 @@ class NOCD(NodeNetwork):
         return self
 
     @as_fitted
-    def predict_memberships(self, X: Any, *, node_features: Any = None) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike, *, node_features: MatrixLike | None = None) -> NDArray[Any]:
         """Affiliations of new nodes, each for itself.
 
         Parameters
@@ -419,7 +422,7 @@ class NOCD(NodeNetwork):
 
     # The method -------------------------------------------------------------------------------------------------------
 
-    def _scaling(self, features: Any) -> Scaling | None:
+    def _scaling(self, features: Matrix) -> Scaling | None:
         if self.attribute_scaling != "auto":
             return self.attribute_scaling
         counts = sparse.issparse(features) and features.shape[1] > _MANY_COLUMNS
@@ -427,14 +430,14 @@ class NOCD(NodeNetwork):
 
     def _learn(
         self,
-        torch: Any,
+        torch: ModuleType,
         run: Run[Layers],
-        A: Any,
-        Ah: Any,
-        H: Any,
+        A: sparse.csr_array,
+        Ah: sparse.csr_array,
+        H: Matrix,
         sizes: list[int],
-        device: Any,
-        generator: Any,
+        device: torch.device,
+        generator: torch.Generator,
         report: Callable[[Run[Layers]], None],
     ) -> None:
         """Adam from new weights; the run is brought up to date at each evaluation of the loss."""
@@ -486,7 +489,7 @@ class NOCD(NodeNetwork):
                 return
 
     def _affiliations(
-        self, layers: Layers, H: Any, mix: Callable[[int, Array], Array], normalise: Callable[[int, Array], Array]
+        self, layers: Layers, H: Matrix, mix: Callable[[int, Array], Array], normalise: Callable[[int, Array], Array]
     ) -> Array:
         """Output of a network in double precision, where nodes get ``mix(layer, product)`` in each layer."""
         for layer, (W, b) in enumerate(layers):
@@ -500,7 +503,7 @@ class NOCD(NodeNetwork):
         mean, deviation = self._moments[layer]
         return (H - mean) / deviation
 
-    def _pass(self, layers: Layers, Ah: Any, H: Any) -> Passed:
+    def _pass(self, layers: Layers, Ah: sparse.csr_array, H: Matrix) -> Passed:
         """Pass the nodes of ``fit`` through a network."""
         products: list[Array] = []
         moments: dict[int, tuple[Array, Array]] = {}
@@ -517,7 +520,9 @@ class NOCD(NodeNetwork):
 
         return Passed(self._affiliations(layers, H, mix, normalise), products, moments)
 
-    def _store(self, run: Run[Layers], torch: Any, A: Any, Ah: Any, H: Any) -> list[str]:
+    def _store(
+        self, run: Run[Layers], torch: ModuleType, A: sparse.csr_array, Ah: sparse.csr_array, H: Matrix
+    ) -> list[str]:
         """Store the best network, what its nodes send to new ones, and what it says of them."""
         self._layers, self._degrees = run.state, np.diff(A.indptr).astype(np.float64)
         F, self._products, self._moments = self._pass(run.state, Ah, H)
@@ -539,7 +544,7 @@ class NOCD(NodeNetwork):
             complaints += not_converged(self, run, "max_epochs", "epochs", remedy)
         return complaints
 
-    def _store_nothing(self, run: Run[Layers], A: Any) -> list[str]:
+    def _store_nothing(self, run: Run[Layers], A: sparse.csr_array) -> list[str]:
         """Store what is known of a graph without links."""
         self.best_epoch_ = 1
         self._set_memberships(np.zeros((A.shape[0], self.n_clusters), dtype=A.dtype))

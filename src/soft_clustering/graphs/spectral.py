@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from .network import row_sums
 _SMALL = 50  # nodes, up to which all eigenvectors are computed
 
 
-def spectral_labels(A: Any, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+def spectral_labels(A: sparse.csr_array, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     """Clusters of the nodes in the leading eigenvectors of the regularised normalised adjacency matrix.
 
     Degrees are raised by their mean, which keeps small components from taking the eigenvectors.

@@ -42,11 +42,11 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.fft import dct, idct
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
@@ -341,7 +341,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         bias_scale: float = 0.15,
         max_iter: int = 100,
         tol: float = 1e-5,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -356,7 +356,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, mask: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: ArrayLike, y: object = None, *, mask: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Segment an image and estimate its gain.
 
         Parameters
@@ -374,7 +374,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         """
         return self._fit(Exposure(X, mask))
 
-    def fit_transform(self, X: Any, y: Any = None, *, mask: Any = None) -> NDArray[Any]:
+    def fit_transform(self, X: ArrayLike, y: object = None, *, mask: ArrayLike | None = None) -> NDArray[Any]:
         """Segment an image and return a copy of ``memberships_``.
 
         Parameters
@@ -390,7 +390,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         return self.fit(X, y, mask=mask).memberships_.copy()
 
     @as_fitted
-    def predict_memberships(self, X: Any, *, mask: Any = None) -> NDArray[Any]:
+    def predict_memberships(self, X: ArrayLike, *, mask: ArrayLike | None = None) -> NDArray[Any]:
         """Memberships of the pixels of another image under the same gain.
 
         Parameters
@@ -406,7 +406,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         return super().predict_memberships(Exposure(X, mask))
 
     @as_fitted
-    def score(self, X: Any, y: Any = None, *, mask: Any = None) -> float:  # type: ignore[override]
+    def score(self, X: ArrayLike, y: object = None, *, mask: ArrayLike | None = None) -> float:  # type: ignore[override]
         """Minus the objective on an image under the same gain.
 
         Parameters
@@ -423,7 +423,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _blocks(self, X: Exposure, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: Exposure, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         if self.gradient_weight == 0 and self.curvature_weight == 0:
             raise ValueError(
                 "gradient_weight and curvature_weight must not both be 0: any image would be all gain. Make one of "

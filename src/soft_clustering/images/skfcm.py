@@ -34,11 +34,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
@@ -276,6 +276,8 @@ class SKFCM(ImageClusterer[State, Segmentation]):
     [0.25, 0.6, 0.99]
     """
 
+    gamma_: float
+    spatial_weight_: float
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [Interval(Real, 1, None, closed="neither")],
         "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
@@ -296,11 +298,11 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         spatial: str = "median",
         spatial_weight: float | str = "auto",
         window: int = 3,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int = 3,
         max_iter: int = 200,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -319,7 +321,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, image_shape: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: ArrayLike, y: object = None, *, image_shape: tuple[int, int] | None = None) -> Self:  # type: ignore[override]
         """Segment an image.
 
         Parameters
@@ -338,7 +340,9 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         refuse_shape_as_y(y)
         return self._fit(Pixels(X, image_shape))
 
-    def fit_transform(self, X: Any, y: Any = None, *, image_shape: Any = None) -> NDArray[Any]:
+    def fit_transform(
+        self, X: ArrayLike, y: object = None, *, image_shape: tuple[int, int] | None = None
+    ) -> NDArray[Any]:
         """Segment an image and return a copy of ``memberships_``.
 
         Parameters
@@ -355,7 +359,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         return self.fit(X, y, image_shape=image_shape).memberships_.copy()
 
     @as_fitted
-    def predict_memberships(self, X: Any, *, image_shape: Any = None) -> NDArray[Any]:
+    def predict_memberships(self, X: ArrayLike, *, image_shape: tuple[int, int] | None = None) -> NDArray[Any]:
         """Memberships of the pixels of another image, of any size and the same channels.
 
         Parameters
@@ -371,7 +375,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         return super().predict_memberships(Pixels(X, image_shape))
 
     @as_fitted
-    def score(self, X: Any, y: Any = None, *, image_shape: Any = None) -> float:  # type: ignore[override]
+    def score(self, X: ArrayLike, y: object = None, *, image_shape: tuple[int, int] | None = None) -> float:  # type: ignore[override]
         """Minus the objective on an image.
 
         Parameters
@@ -398,7 +402,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         """Whether the passes are accelerated: if each lowers the objective."""
         return self._policy.monotone
 
-    def _blocks(self, X: Pixels, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: Pixels, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         if self.window % 2 == 0:
             raise ValueError(f"window must be an odd int >= 3. Got {self.window} instead.")
         image = validate_image(self, X.X, image_shape=X.image_shape, reset=frame is None)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _get_feature_names, check_array
 
+from .._types import MatrixLike, Names
+
 _LARGEST = 1e307  # the standard deviation of larger entries would overflow
 _LARGEST_32 = 1e37
 
@@ -21,7 +23,7 @@ class Client(NamedTuple):
     named: bool  # whether the names were given
 
 
-def validate_client(X: Any, feature_names: Any = None, name: str = "X") -> Client:
+def validate_client(X: MatrixLike, feature_names: Names | None = None, name: str = "X") -> Client:
     """Validate one table: finite or missing numbers, with a name per feature.
 
     Parameters
@@ -56,7 +58,9 @@ def validate_client(X: Any, feature_names: Any = None, name: str = "X") -> Clien
     return Client(table, tuple(str(feature) for feature in names), True)
 
 
-def validate_clients(X: Any, feature_names: Any = None) -> list[Client]:
+def validate_clients(
+    X: Sequence[MatrixLike], feature_names: Names | Sequence[Names | None] | None = None
+) -> list[Client]:
     """Validate the tables of all clients.
 
     Parameters
@@ -83,7 +87,7 @@ def validate_clients(X: Any, feature_names: Any = None) -> list[Client]:
     return clients
 
 
-def _names_per_client(feature_names: Any, n_clients: int) -> Sequence[Any]:
+def _names_per_client(feature_names: Names | Sequence[Names | None] | None, n_clients: int) -> Sequence[Any]:
     if feature_names is None:
         return [None] * n_clients
     if isinstance(feature_names, str) or not isinstance(feature_names, (Sequence, np.ndarray)):

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from .._types import MatrixLike
 
 _TO_XYZ = np.array(
     [
@@ -24,7 +26,7 @@ _TO_LAB = np.array([[0.0, 116.0, 0.0], [500.0, -500.0, 0.0], [0.0, 200.0, -200.0
 _BLACK = np.array([-16.0, 0.0, 0.0])  # L*, a*, b* of cube roots 0
 
 
-def rgb_to_lab(rgb: Any) -> NDArray[np.float64]:
+def rgb_to_lab(rgb: ArrayLike) -> NDArray[np.float64]:
     """Convert sRGB colours (n, 3) in [0, 1] to CIELAB (n, 3).
 
     Examples
@@ -40,7 +42,7 @@ def rgb_to_lab(rgb: Any) -> NDArray[np.float64]:
     return lab
 
 
-def lab_to_rgb(lab: Any) -> NDArray[np.float64]:
+def lab_to_rgb(lab: ArrayLike) -> NDArray[np.float64]:
     """Convert CIELAB colours (n, 3) to sRGB (n, 3); colours outside sRGB are clipped to [0, 1].
 
     Examples
@@ -55,7 +57,7 @@ def lab_to_rgb(lab: Any) -> NDArray[np.float64]:
     return rgb
 
 
-def is_color_image(X: Any) -> bool:
+def is_color_image(X: MatrixLike) -> bool:
     """Whether X is an image with channels, rather than a feature matrix."""
     return len(getattr(X, "shape", ())) == 3
 

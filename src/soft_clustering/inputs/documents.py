@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_extraction.text import CountVectorizer
 
+from .._types import DocumentsLike, Matrix, MatrixLike
 from .features import is_dask, validate_features
 
 _LARGEST = 1e90  # largest count: sums over words and documents stay finite
@@ -28,7 +29,7 @@ def rare(n_documents: int) -> int:
     return 2 if n_documents >= _FEW else 1
 
 
-def is_text(X: Any) -> bool:
+def is_text(X: DocumentsLike) -> bool:
     """Whether X is a sequence of texts or of lists of tokens, rather than a matrix of counts.
 
     Examples
@@ -48,7 +49,7 @@ def is_text(X: Any) -> bool:
 
 
 def validate_documents(
-    estimator: BaseEstimator, X: Any, *, vectorizer: Any, default: Callable[[int], Any], reset: bool
+    estimator: BaseEstimator, X: DocumentsLike, *, vectorizer: Any, default: Callable[[int], Any], reset: bool
 ) -> Any:
     """Return documents as a CSR matrix (n, V) of non-negative numbers in canonical form; float32 is kept.
 
@@ -90,7 +91,7 @@ def validate_documents(
     return _canonical(counts)
 
 
-def _validate_counts(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
+def _validate_counts(estimator: BaseEstimator, X: MatrixLike, reset: bool) -> Any:
     if is_dask(X):
         raise TypeError(f"{type(estimator).__name__} takes no Dask array: pass X.compute().")
     X = validate_features(estimator, X, reset=reset, accept_sparse=True)
@@ -101,7 +102,7 @@ def _validate_counts(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     return _canonical(X)
 
 
-def _canonical(X: Any) -> Any:
+def _canonical(X: Matrix) -> Any:
     """Return a sorted CSR matrix of non-negative floats."""
     counts = sparse.csr_array(X)
     if counts.dtype not in (np.float64, np.float32):

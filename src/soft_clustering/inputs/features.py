@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
@@ -17,6 +17,12 @@ from sklearn.utils.validation import (
     check_array,
     validate_data,
 )
+
+from .._types import Matrix, MatrixLike
+
+if TYPE_CHECKING:
+    import dask.array
+    import dask.dataframe
 
 
 @contextmanager
@@ -31,12 +37,12 @@ def naming(name: str) -> Iterator[None]:
         raise type(error)(f"{name} {'has the wrong shape' if shape else 'must be numeric'}: {error}") from error
 
 
-def is_dask(X: Any) -> bool:
+def is_dask(X: object) -> TypeGuard[Any]:
     """Whether X is a Dask collection; Dask itself is not imported."""
     return type(X).__module__.partition(".")[0] == "dask"
 
 
-def refuse_dask(estimator: BaseEstimator, X: Any) -> None:
+def refuse_dask(estimator: BaseEstimator, X: object) -> None:
     """Raise an error for a Dask collection: the estimator needs its rows in memory."""
     if is_dask(X):
         raise TypeError(
@@ -45,7 +51,7 @@ def refuse_dask(estimator: BaseEstimator, X: Any) -> None:
         )
 
 
-def _validate_dask(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
+def _validate_dask(estimator: BaseEstimator, X: dask.array.Array | dask.dataframe.DataFrame, reset: bool) -> Any:
     """Return a Dask array (n, d) of floats with known chunks along the rows only; the first pass checks the entries."""
     if hasattr(X, "to_dask_array"):
         if reset:
@@ -67,7 +73,7 @@ def _validate_dask(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
 
 
-def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_sparse: bool) -> Any:
+def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, accept_sparse: bool) -> Any:
     """Return a finite (n, d) float matrix: a C-ordered array or canonical CSR; float32 is kept, and copies are avoided.
 
     Parameters
@@ -98,7 +104,7 @@ def validate_features(estimator: BaseEstimator, X: Any, *, reset: bool, accept_s
     return X
 
 
-def validate_weights(sample_weight: Any, X: Any) -> NDArray[np.float64] | None:
+def validate_weights(sample_weight: ArrayLike | None, X: Matrix | dask.array.Array) -> NDArray[np.float64] | None:
     """Return the weights as a float64 vector, None without weights; raise an error if one is negative or all are 0."""
     if sample_weight is None:
         return None
@@ -123,7 +129,7 @@ def check_enough_samples(n_samples: int, n_clusters: int) -> None:
         raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}.")
 
 
-def validate_matrix(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def validate_matrix(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return a finite float64 array of the given shape, for array parameters such as ``init``."""
     with naming(name):
         array: NDArray[np.float64] = check_array(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
+from .._types import GraphLike, Matrix, MatrixLike
 from .features import is_dask, naming
 
 _LARGEST = 1e90  # largest weight: sums over links stay finite
 
 
-def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
+def validate_graph(estimator: BaseEstimator, X: GraphLike, *, binary: bool) -> Any:
     """Return the adjacency matrix for ``fit``, and set ``n_features_in_`` and ``node_names_`` of the estimator.
 
     Parameters
@@ -54,7 +56,7 @@ def validate_graph(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
     return A
 
 
-def validate_links(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
+def validate_links(estimator: BaseEstimator, X: MatrixLike, *, binary: bool) -> Any:
     """Return the links (n_new, n) of new nodes to the nodes of ``fit`` as canonical CSR."""
     if hasattr(X, "adjacency") and hasattr(X, "nodes"):
         raise TypeError("X must be the links of new nodes, a matrix (n_new, n). Got a graph instead.")
@@ -71,7 +73,7 @@ def validate_links(estimator: BaseEstimator, X: Any, *, binary: bool) -> Any:
     return _binary(estimator, A) if binary else A
 
 
-def validate_node_features(node_features: Any, n: int) -> Any:
+def validate_node_features(node_features: MatrixLike, n: int) -> Any:
     """Return a finite (n, d) matrix in double precision, an array or CSR."""
     if is_dask(node_features):
         raise TypeError("node_features must be in memory: pass node_features.compute().")
@@ -82,7 +84,7 @@ def validate_node_features(node_features: Any, n: int) -> Any:
     return sparse.csr_array(features) if sparse.issparse(features) else features
 
 
-def _binary(estimator: BaseEstimator, A: Any) -> Any:
+def _binary(estimator: BaseEstimator, A: sparse.csr_array) -> Any:
     """Return links of weight 1; raise an error if the weights differ, because they would be lost."""
     if A.nnz and A.data.min() != A.data.max():
         raise ValueError(
@@ -110,7 +112,7 @@ def _read(X: Any) -> tuple[Any, NDArray[Any] | None]:
     return _matrix(X), columns
 
 
-def _columns(X: Any) -> NDArray[Any] | None:
+def _columns(X: MatrixLike) -> NDArray[Any] | None:
     """Return the names of the columns of a table; None if they are only numbered."""
     if not hasattr(X, "columns") or not hasattr(X, "index") or not _named(X.columns):
         return None
@@ -131,7 +133,7 @@ def _names(nodes: list[Any]) -> NDArray[Any]:
     return names
 
 
-def _from_edges(edges: Any) -> tuple[Any, NDArray[Any]]:
+def _from_edges(edges: Sequence[tuple[Any, ...]]) -> tuple[Any, NDArray[Any]]:
     places: dict[Any, int] = {}
     rows, columns, weights = [], [], []
     for i, edge in enumerate(edges):
@@ -158,14 +160,14 @@ def _from_edges(edges: Any) -> tuple[Any, NDArray[Any]]:
     return sparse.coo_array((data[first], (row[first], column[first])), shape=both.shape), _names(list(places))
 
 
-def _matrix(X: Any) -> Any:
+def _matrix(X: MatrixLike) -> Any:
     if is_dask(X):
         raise TypeError("X must be in memory: pass X.compute().")
     with naming("X"), np.errstate(over="ignore", invalid="ignore"):
         return check_array(X, accept_sparse=("csr", "csc", "coo"), dtype=[np.float64, np.float32], input_name="X")
 
 
-def _canonical(X: Any, name: str) -> Any:
+def _canonical(X: Matrix, name: str) -> Any:
     """Return a CSR array of non-negative finite floats with sorted indices, without duplicates and explicit zeros."""
     A = sparse.csr_array(X, copy=True)
     A.sum_duplicates()
@@ -181,7 +183,7 @@ def _canonical(X: Any, name: str) -> Any:
     return A
 
 
-def _without_diagonal(A: Any) -> Any:
+def _without_diagonal(A: sparse.csr_array) -> Any:
     rows = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     if not (rows == A.indices).any():
         return A

@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
 
@@ -20,7 +20,9 @@ class Image(NamedTuple):
     shape: tuple[int, ...]  # the shape of the grid of pixels
 
 
-def validate_image(estimator: BaseEstimator, X: Any, *, image_shape: Any = None, reset: bool) -> Image:
+def validate_image(
+    estimator: BaseEstimator, X: ArrayLike, *, image_shape: tuple[int, int] | None = None, reset: bool
+) -> Image:
     """Validate an image of shape (H, W) or (H, W, C), or with ``image_shape=(H, W)`` its pixels (H * W, C).
 
     Parameters
@@ -59,7 +61,7 @@ def validate_image(estimator: BaseEstimator, X: Any, *, image_shape: Any = None,
     return image
 
 
-def validate_grid(X: Any) -> NDArray[Any]:
+def validate_grid(X: ArrayLike) -> NDArray[Any]:
     """Return a finite, non-empty C-ordered float array; float32 is kept, and copies are avoided."""
     # check_array sums the entries to look for NaN; entries near the largest float overflow there.
     with naming("X"), np.errstate(over="ignore", invalid="ignore"):
@@ -78,7 +80,7 @@ def validate_grid(X: Any) -> NDArray[Any]:
     return grid
 
 
-def _validate_shape(image_shape: Any) -> tuple[int, int]:
+def _validate_shape(image_shape: object) -> tuple[int, int]:
     if not isinstance(image_shape, (tuple, list, np.ndarray)) or len(image_shape) != 2:
         raise ValueError(f"image_shape must be (height, width). Got {image_shape!r} instead.")
     if not all(isinstance(size, (int, np.integer)) and size >= 1 for size in image_shape):
@@ -87,7 +89,7 @@ def _validate_shape(image_shape: Any) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def refuse_shape_as_y(y: Any) -> None:
+def refuse_shape_as_y(y: object) -> None:
     """Raise an error if a shape is passed as the target, where it would be ignored."""
     if isinstance(y, tuple) and len(y) == 2:
         raise TypeError(f"y is ignored, but got the 2-tuple {y!r}: pass the shape of the image as image_shape={y!r}.")
@@ -105,7 +107,9 @@ class ScalarImage(NamedTuple):
         return int(self.values.size if self.mask is None else self.mask.sum())
 
 
-def validate_scalar_image(estimator: BaseEstimator, X: Any, *, mask: Any = None, reset: bool) -> ScalarImage:
+def validate_scalar_image(
+    estimator: BaseEstimator, X: ArrayLike, *, mask: ArrayLike | None = None, reset: bool
+) -> ScalarImage:
     """Validate an image of shape (H, W) or (D, H, W), with a mask of its shape.
 
     Parameters

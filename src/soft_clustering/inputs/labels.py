@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.validation import check_array
 
+from .._types import MatrixLike
 from .features import naming
 
 _DEFAULT = 3  # the number of clusters if neither n_clusters nor labels are given
@@ -22,7 +23,7 @@ class PartialLabels(NamedTuple):
     codes: NDArray[np.intp]  # (n,), positions in ``classes``, -1 where a sample has no label
 
 
-def validate_partial_labels(y: Any, X: Any) -> PartialLabels | None:
+def validate_partial_labels(y: Any, X: MatrixLike) -> PartialLabels | None:
     """Return the labels y of the rows of X; None if no row has a label.
 
     -1, NaN and None mark a row without a label. Other entries are whole numbers, booleans or strings.
@@ -53,7 +54,7 @@ def validate_partial_labels(y: Any, X: Any) -> PartialLabels | None:
     return PartialLabels(classes, found)
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     if value is None or is_pandas_na(value) or is_scalar_nan(value):
         return True
     return not isinstance(value, (str, bool, np.bool_)) and bool(np.all(value == -1))
@@ -101,7 +102,7 @@ def resolve_n_clusters(n_clusters: int | None, labels: PartialLabels | None) -> 
     return int(n_clusters)
 
 
-def validate_prior_memberships(prior_memberships: Any, n: int) -> NDArray[np.float64]:
+def validate_prior_memberships(prior_memberships: ArrayLike, n: int) -> NDArray[np.float64]:
     """Return prior memberships (n, K) with rows that sum to 1 or are NaN."""
     with naming("prior_memberships"):
         prior: NDArray[np.float64] = check_array(

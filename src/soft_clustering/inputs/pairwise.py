@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from .._types import Kernel, MatrixLike
 from .features import refuse_dask, validate_features
 
 _SYMMETRIC = 1e-6  # a matrix and its transpose may differ by this share of the largest entry
 _GROUP = 1 << 18  # entries of a matrix that are compared at once
 
 
-def validate_affinity(estimator: BaseEstimator, X: Any) -> Any:
+def validate_affinity(estimator: BaseEstimator, X: MatrixLike) -> Any:
     """Return a symmetric non-negative (n, n) CSR array without a diagonal; float32 is kept.
 
     It is the mean of X and its transpose, with a warning if they differ.
@@ -41,7 +42,9 @@ def validate_affinity(estimator: BaseEstimator, X: Any) -> Any:
     return sparse.csr_array(S * 0.5 + S.T * 0.5)
 
 
-def validate_kernel_rows(estimator: BaseEstimator, X: Any, kernel: Any, *, reset: bool, accept_sparse: bool) -> Any:
+def validate_kernel_rows(
+    estimator: BaseEstimator, X: MatrixLike, kernel: Kernel, *, reset: bool, accept_sparse: bool
+) -> Any:
     """Return validated features; with ``kernel='precomputed'`` a kernel matrix, which must be symmetric in ``fit``."""
     refuse_dask(estimator, X)
     X = validate_features(estimator, X, reset=reset, accept_sparse=accept_sparse)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
+from .._types import MatrixLike
 from .features import naming
 
 _NOTHING = 1e-100  # a smaller share of a row is set to 0: squares of the others do not underflow
@@ -26,7 +28,7 @@ class Partitions(NamedTuple):
     """float32 if all matrices among the partitions are float32, otherwise float64."""
 
 
-def validate_partitions(X: Any, columns: list[NDArray[Any]] | None = None) -> Partitions:
+def validate_partitions(X: Sequence[MatrixLike], columns: list[NDArray[Any]] | None = None) -> Partitions:
     """Convert label vectors and membership matrices to membership matrices whose rows sum to 1.
 
     Parameters
@@ -65,7 +67,7 @@ def validate_partitions(X: Any, columns: list[NDArray[Any]] | None = None) -> Pa
     return Partitions([U for U, _ in pairs], [labels for _, labels in pairs], dtype)
 
 
-def _as_array(name: str, partition: Any) -> Any:
+def _as_array(name: str, partition: MatrixLike) -> Any:
     """Return a vector or matrix of numbers, dense or CSR; NaN is still allowed."""
     with naming(name):
         array = check_array(
@@ -91,7 +93,7 @@ def _as_array(name: str, partition: Any) -> Any:
     return array
 
 
-def _from_labels(name: str, labels: Any, columns: NDArray[Any] | None) -> tuple[Any, NDArray[Any]]:
+def _from_labels(name: str, labels: NDArray[Any], columns: NDArray[Any] | None) -> tuple[Any, NDArray[Any]]:
     """Return the one-hot matrix of a label vector, and the labels of its columns."""
     present = ~np.isnan(labels)
     known = labels[present]
@@ -152,7 +154,7 @@ def _from_memberships(name: str, U: Any, columns: NDArray[Any] | None) -> tuple[
     return U, columns
 
 
-def validate_partition_weights(partition_weights: Any, n_partitions: int) -> NDArray[np.float64]:
+def validate_partition_weights(partition_weights: ArrayLike | None, n_partitions: int) -> NDArray[np.float64]:
     """Return a non-negative weight per partition; the positive ones are scaled to a mean of 1."""
     if partition_weights is None:
         return np.ones(n_partitions)

@@ -6,9 +6,10 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from .._types import MatrixLike
 from .features import is_dask, validate_features
 
 
@@ -53,7 +54,7 @@ def validate_views(estimator: BaseEstimator, views: Views, beta_view: BetaView |
     return _side_by_side(X, B)
 
 
-def _as_column(view: Any) -> Any:
+def _as_column(view: MatrixLike) -> Any:
     if hasattr(view, "to_frame"):  # a series, whose name is the name of the feature
         return view.to_frame()
     if is_dask(view):
@@ -70,7 +71,7 @@ def _side_by_side(X: Any, B: Any) -> Any:
     return da.concatenate(both, axis=1).rechunk({1: -1})
 
 
-def beta_columns(beta_features: Any, n_features: int) -> NDArray[np.bool_]:
+def beta_columns(beta_features: ArrayLike, n_features: int) -> NDArray[np.bool_]:
     """Return column indices or a mask as a mask (n_features,).
 
     Examples

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.spatial.distance import pdist
 
@@ -14,7 +12,7 @@ _ROWS = 1000  # of which all pairs are looked at
 _MEAN_SIMILARITY = 1 / 9  # of two samples at gamma='auto': in two dimensions that is 4 times 'scale'
 
 
-def resolve_gamma(blocks: Blocks, gamma: Any, gamma_scale: float = 1.0) -> float:
+def resolve_gamma(blocks: Blocks, gamma: float | str, gamma_scale: float = 1.0) -> float:
     """The value of ``gamma`` in input units: a number as it is, else ``gamma_scale`` times a rule.
 
     ``'scale'`` is one over the summed variances of the features, ``'median'`` one over the median squared distance of
@@ -26,7 +24,7 @@ def resolve_gamma(blocks: Blocks, gamma: Any, gamma_scale: float = 1.0) -> float
     return gamma_scale * float(blocks.frame.scale) ** 2 / (_spread(blocks, gamma) or 1.0)
 
 
-def frame_gamma(blocks: Blocks, gamma: Any, gamma_scale: float = 1.0) -> float:
+def frame_gamma(blocks: Blocks, gamma: float | str, gamma_scale: float = 1.0) -> float:
     """The same in the coordinates of the frame, which is finite even if the value in input units overflows.
 
     At most 1e100 over the mean variance, so that no product with a squared distance overflows, and at least 1e-100 over

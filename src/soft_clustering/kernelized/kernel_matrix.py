@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from .._types import Array
+from .._types import Array, Matrix
 from ..engine.blocks import Block, Frame
 
 HELD = 1 << 28  # bytes of a kernel matrix that is kept in memory: that of 5792 rows
@@ -33,7 +33,7 @@ def pieces(n: int, width: int) -> Iterator[slice]:
 class RBFRows:
     """exp(-gamma |x - y|^2) in the coordinates of a frame, exact to about 1e-12 however far the rows are."""
 
-    def __init__(self, Y: Any, frame: Frame, gamma: float) -> None:
+    def __init__(self, Y: Matrix, frame: Frame, gamma: float) -> None:
         self.frame, self.gamma = frame, gamma
         self._is_sparse = sparse.issparse(Y)
         self._Z, self._square = self._coordinates(Y)
@@ -47,7 +47,7 @@ class RBFRows:
         Z = self.frame.from_input(X.toarray() if sparse.issparse(X) else X)
         return Z, np.einsum("ij,ij->i", Z, Z)
 
-    def squared_distances(self, X: Any) -> Array:
+    def squared_distances(self, X: Matrix) -> Array:
         """|x_i - y_j|^2 by the expanded form; directly where its rounding could be seen in the kernel."""
         Z, square = self._coordinates(X)
         product = Z @ self._Z.T
@@ -66,7 +66,7 @@ class RBFRows:
             D[np.ix_(far, far_fixed)] = cdist(Z[far], self._Z[far_fixed], "sqeuclidean")
         return D
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         """The kernel (rows, n)."""
         return rbf(self.squared_distances(X), self.gamma)
 
@@ -84,7 +84,7 @@ class GivenRows:
     def __init__(self, columns: NDArray[np.intp]) -> None:
         self._columns = columns
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         """The columns of the fixed rows (rows, n)."""
         return np.asarray(X[:, self._columns], dtype=np.float64)
 
@@ -92,10 +92,10 @@ class GivenRows:
 class FunctionRows:
     """A function ``kernel(X, Y)`` of the user's."""
 
-    def __init__(self, function: Callable[[Any, Any], Any], Y: Any) -> None:
+    def __init__(self, function: Callable[[Any, Any], Any], Y: Matrix) -> None:
         self._function, self._Y = function, Y
 
-    def _evaluate(self, X: Any, Y: Any) -> Array:
+    def _evaluate(self, X: Matrix, Y: Matrix) -> Array:
         result = self._function(X, Y)
         try:
             K = np.array(result, dtype=np.float64)
@@ -112,11 +112,11 @@ class FunctionRows:
             raise ValueError("kernel(X, Y) must give finite numbers. Got NaN or infinity instead.")
         return K
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         """The kernel (rows, n)."""
         return self._evaluate(X, self._Y)
 
-    def diagonal(self, X: Any) -> Array:
+    def diagonal(self, X: Matrix) -> Array:
         """K(x, x) of some rows (rows,), read off small matrices: the function gives all pairs of its rows."""
         parts = [X[lo : lo + _GROUP] for lo in range(0, len(X), _GROUP)]
         return np.concatenate([np.diagonal(self._evaluate(part, part)) for part in parts])

@@ -36,7 +36,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, Indices, Kernel, Matrix, MatrixLike, Seed
 from ..base import InductiveSoftClusterer, as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import make_blocks
@@ -174,6 +174,10 @@ class KFCCL(InductiveSoftClusterer):
     X_fit_: Any
     gamma_: float
     entropy_weight_: float
+    objective_: float
+    objective_history_: Array
+    n_iter_: int
+    converged_: bool
     _policy = Policy(monotone=False, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "kernel": [StrOptions({"rbf", "linear", "precomputed"}), callable],
@@ -190,7 +194,7 @@ class KFCCL(InductiveSoftClusterer):
         self,
         n_clusters: int = 3,
         *,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         gamma: float | str = "auto",
         gamma_scale: float = 1.0,
         entropy_weight: float | str = "auto",
@@ -201,7 +205,7 @@ class KFCCL(InductiveSoftClusterer):
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -221,7 +225,7 @@ class KFCCL(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Learn the prototypes.
 
         Parameters
@@ -265,7 +269,7 @@ class KFCCL(InductiveSoftClusterer):
         return self
 
     @as_fitted
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data.
 
         Parameters
@@ -281,7 +285,7 @@ class KFCCL(InductiveSoftClusterer):
         return softmax(self._similarities(X), self.entropy_weight_)[0].astype(X.dtype)
 
     @as_fitted
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: MatrixLike, y: object = None) -> float:
         """Minus the objective on new data.
 
         Parameters
@@ -301,16 +305,16 @@ class KFCCL(InductiveSoftClusterer):
         tags.input_tags.sparse = self.kernel in ("rbf", "linear")
         return tags
 
-    def _validate_rows(self, X: Any, *, reset: bool) -> Any:
+    def _validate_rows(self, X: MatrixLike, *, reset: bool) -> Any:
         return validate_kernel_rows(self, X, self.kernel, reset=reset, accept_sparse=self.kernel in ("rbf", "linear"))
 
-    def _validate_new_rows(self, X: Any) -> Any:
+    def _validate_new_rows(self, X: MatrixLike) -> Any:
         check_is_fitted(self, "dual_coef_")
         return self._validate_rows(X, reset=False)
 
     # The feature space ----------------------------------------------------------------------------------------------
 
-    def _feature_space(self, X: Any) -> Space:
+    def _feature_space(self, X: Matrix) -> Space:
         """The feature vectors of the training rows, and what prediction needs for those of new ones."""
         if self.kernel == "precomputed":
             lengths, self._length = feature_lengths(np.diagonal(X)), None
@@ -336,7 +340,7 @@ class KFCCL(InductiveSoftClusterer):
         """The function that gives Khat of any rows with the training rows."""
         if self.kernel == "rbf":
             return RBFRows(self.X_fit_, self._frame, self._gamma)
-        if self.kernel != "precomputed":
+        if not isinstance(self.kernel, str):
             return CosineRows(FunctionRows(self.kernel, self.X_fit_), self.X_fit_)
         if self._length is None:
             raise ValueError(
@@ -345,7 +349,7 @@ class KFCCL(InductiveSoftClusterer):
             )
         return lambda X: cosines(X, np.full(len(X), self._length), np.full(X.shape[1], self._length))
 
-    def _similarities(self, X: Any) -> Array:
+    def _similarities(self, X: Matrix) -> Array:
         """<v_k, phi(x_i)> of validated new rows, (n_new, K)."""
         with single_threaded_blas():
             if self.kernel == "linear":
@@ -424,10 +428,10 @@ class KFCCL(InductiveSoftClusterer):
 class KernelSpace:
     """Feature vectors phi(x_i) of length 1, known by their products with all of them: rows of Khat."""
 
-    def __init__(self, cosine_rows: Callable[[Any], Array], X: Any) -> None:
+    def __init__(self, cosine_rows: Callable[[Any], Array], X: Matrix) -> None:
         self._cosine_rows, self._X = cosine_rows, X
 
-    def rows(self, indices: Any) -> Array:
+    def rows(self, indices: Indices) -> Array:
         """Some feature vectors: their products with all, (rows, n)."""
         return self._cosine_rows(self._X[indices])
 
@@ -436,7 +440,7 @@ class KernelSpace:
         n = self._X.shape[0]
         return np.concatenate([self.rows(part) @ coefficients for part in pieces(n, n)]).T
 
-    def products(self, V: Array, indices: Any) -> Array:
+    def products(self, V: Array, indices: Indices) -> Array:
         """Products of vectors with some feature vectors."""
         return V[:, indices]
 
@@ -444,19 +448,19 @@ class KernelSpace:
 class LinearSpace:
     """Feature vectors that are rows of length 1, dense or CSR."""
 
-    def __init__(self, Z: Any) -> None:
+    def __init__(self, Z: Matrix) -> None:
         self._Z = Z
 
-    def rows(self, indices: Any) -> Array:
+    def rows(self, indices: Indices) -> Array:
         """Some feature vectors, (rows, d)."""
-        Z = self._Z[indices]
+        Z: Any = self._Z[indices]
         return np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
 
     def vectors(self, coefficients: Array) -> Array:
         """Vectors with coefficients (n, K)."""
         return np.asarray((self._Z.T @ coefficients).T)
 
-    def products(self, V: Array, indices: Any) -> Array:
+    def products(self, V: Array, indices: Indices) -> Array:
         """Products of vectors with some feature vectors."""
         return np.asarray((self._Z[indices] @ V.T).T)
 
@@ -481,7 +485,7 @@ class Prototypes:
         """A copy of the coefficients."""
         return self._A * self._factor[:, None]
 
-    def similarities(self, indices: Any = slice(None)) -> Array:
+    def similarities(self, indices: Indices = slice(None)) -> Array:
         """Products with some training rows, (prototypes, rows)."""
         return self._space.products(self._V, indices) * self._factor[:, None]
 
@@ -505,7 +509,7 @@ class Prototypes:
         moves = square > _VANISHED * np.square(U.sum(axis=1))  # else opposite samples have cancelled it
         self._V[moves], self._A[moves], self._factor[moves] = V[moves], U[moves], 1 / np.sqrt(square[moves])
 
-    def keep(self, which: Any) -> None:
+    def keep(self, which: Indices) -> None:
         """Drop all others, and multiply the factors out."""
         factor = self._factor[which, None]
         self._V, self._A = self._V[which] * factor, self._A[which] * factor
@@ -552,7 +556,7 @@ def automatic_entropy_weight(space: Space, n: int, K: int) -> float:
 def kernel_seeds(space: Space, n: int, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     """Rows drawn by greedy k-means++ in feature space, where squared distances are 2 (1 - Khat)."""
 
-    def distances(indices: Any) -> Array:
+    def distances(indices: Indices) -> Array:
         return np.maximum(1 - space.products(space.rows(indices), slice(None)), 0)
 
     order, uniforms = np.arange(n), rng.uniform(size=(K, 2 + int(np.log(K))))
@@ -569,10 +573,10 @@ def kernel_seeds(space: Space, n: int, K: int, rng: np.random.RandomState) -> ND
 class CosineRows:
     """K(x, y) / sqrt(K(x, x) K(y, y)) of any rows x with fixed rows y."""
 
-    def __init__(self, kernel: FunctionRows, Y: Any) -> None:
+    def __init__(self, kernel: FunctionRows, Y: Matrix) -> None:
         self._kernel, self._lengths = kernel, feature_lengths(kernel.diagonal(Y))
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         """The cosines (rows, n)."""
         return cosines(self._kernel(X), feature_lengths(self._kernel.diagonal(X)), self._lengths)
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Init, Seed
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
 from ..engine.blocks import Block, Blocks
 from ..engine.collapse import collapse
@@ -152,12 +152,12 @@ class KFCM(AlternatingClusterer[Array, CenterStatistics]):
         m: float | str = "auto",
         gamma: float | str = "scale",
         gamma_scale: float = 1.0,
-        init: Any = "k-means++",
+        init: Init = "k-means++",
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
         accelerate: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters

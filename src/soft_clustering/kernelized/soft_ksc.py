@@ -22,7 +22,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, eigsh
 from sklearn.cluster import KMeans
@@ -31,7 +31,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, Kernel, MatrixLike, Seed
 from ..base import InductiveSoftClusterer
 from ..engine.blocks import Frame, make_blocks
 from ..engine.collapse import rows_alike
@@ -178,12 +178,12 @@ class SoftKSC(InductiveSoftClusterer):
         self,
         n_clusters: int | None = None,
         *,
-        kernel: Any = "rbf",
+        kernel: Kernel = "rbf",
         gamma: float | str = "auto",
         assign_labels: str = "sign",
         balance: float = 0.5,
         max_samples: int = 1000,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -197,7 +197,7 @@ class SoftKSC(InductiveSoftClusterer):
 
     # The protocol ---------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Fit the model.
 
         Parameters
@@ -230,7 +230,7 @@ class SoftKSC(InductiveSoftClusterer):
                 fit.warn(f"SoftKSC {complaint}")
         return self
 
-    def predict_memberships(self, X: Any) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data.
 
         Parameters
@@ -254,7 +254,7 @@ class SoftKSC(InductiveSoftClusterer):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _train(self, X: Any, K: int, rng: np.random.RandomState) -> bool:
+    def _train(self, X: NDArray[Any], K: int, rng: np.random.RandomState) -> bool:
         """Set scores and prototypes at the best width; whether its clusters were found as ``assign_labels`` says."""
         n, size = len(X), min(len(X), self.max_samples)
         shuffled = rng.permutation(n)
@@ -287,7 +287,9 @@ class SoftKSC(InductiveSoftClusterer):
             self.gamma_ = best.width.gamma
         return best.coded
 
-    def _kernels(self, X: Any, train: Any, judged: Any, K: int) -> Iterator[tuple[Width | None, Array, Array | None]]:
+    def _kernels(
+        self, X: NDArray[Any], train: NDArray[Any], judged: NDArray[Any] | None, K: int
+    ) -> Iterator[tuple[Width | None, Array, Array | None]]:
         """For each width: the kernel of the training rows, and theirs with the rows to judge by, if any."""
         if self.kernel != "rbf":
             rows = self._kernel_rows(None)
@@ -315,11 +317,11 @@ class SoftKSC(InductiveSoftClusterer):
         """The function that gives the kernel of any rows with the training rows."""
         if width is not None:
             return RBFRows(self.X_fit_, width.frame, width.in_frame)
-        if self.kernel == "precomputed":
+        if isinstance(self.kernel, str):  # 'precomputed'
             return GivenRows(self.sample_indices_)
         return FunctionRows(self.kernel, self.X_fit_)
 
-    def _scores(self, X: Any) -> tuple[Array, NDArray[np.bool_]]:
+    def _scores(self, X: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
         """Scores of validated rows, and which rows are connected with a training row."""
         rows = self._kernel_rows(self._width)
         parts = [self._model.scores(rows(X[part])) for part in pieces(len(X), len(self.sample_indices_))]

@@ -23,7 +23,7 @@ _STEEP = 10.0  # largest entry of a gradient
 _FLAT = 1e-8  # squared length of a gradient that is not followed
 
 
-def ratio_rows(V: Any, P: Array, Q: Array) -> tuple[Array, float]:
+def ratio_rows(V: sparse.csr_array, P: Array, Q: Array) -> tuple[Array, float]:
     """Of the links (i, j) of each node: sum_j v_ij / s_ij Q_j with s_ij = P_i . Q_j, (n, K), and sum_ij v_ij log s_ij.
 
     Parameters
@@ -58,7 +58,9 @@ def padded(F: Array) -> Array:
     return wide
 
 
-def affiliation_sweep(A: Any, F: Array, total: Array, order: NDArray[np.int64], rate: float, most: float) -> None:
+def affiliation_sweep(
+    A: sparse.csr_array, F: Array, total: Array, order: NDArray[np.int64], rate: float, most: float
+) -> None:
     """Move every row of F (n, wide) once, in order, up the likelihood of the Bernoulli-Poisson model; in place.
 
     P(link) = 1 - exp(-F_u . F_v - rate). ``total`` is the sum of the rows, and is kept so; no entry exceeds ``most``.
@@ -72,7 +74,7 @@ def affiliation_sweep(A: Any, F: Array, total: Array, order: NDArray[np.int64], 
         total[:] = rest + F[u]
 
 
-def affiliation_rows(A: Any, F: Array, f: Array, rate: float, most: float, steps: int) -> None:
+def affiliation_rows(A: sparse.csr_array, F: Array, f: Array, rate: float, most: float, steps: int) -> None:
     """Move the rows f (m, wide) of new nodes with links A (m, n) to the nodes of F; in place."""
     total = F.sum(axis=0)
     if kernels.use_compiled():
@@ -87,7 +89,7 @@ def affiliation_rows(A: Any, F: Array, f: Array, rate: float, most: float, steps
                 break
 
 
-def affiliation_likelihood(A: Any, F: Array, rate: float) -> float:
+def affiliation_likelihood(A: sparse.csr_array, F: Array, rate: float) -> float:
     """The log likelihood of the links and of the pairs without one: sum log(1 - exp(-x - rate)) - sum (x + rate)."""
     n, total = len(F), F.sum(axis=0)
     pairs = (total @ total - np.einsum("ij,ij->", F, F)) / 2 + rate * (n * (n - 1) - A.nnz) / 2
@@ -146,7 +148,7 @@ def _scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return scrambled
 
 
-def _links(A: Any) -> tuple[Any, Any]:
+def _links(A: sparse.csr_array) -> tuple[Any, Any]:
     """The index arrays of a CSR matrix, of one type; SciPy keeps them so, and nothing is copied."""
     return A.indptr, A.indices.astype(A.indptr.dtype, copy=False)
 

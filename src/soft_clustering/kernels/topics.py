@@ -167,19 +167,19 @@ def _parts(block: Block) -> Iterator[tuple[int, Any, Array]]:
         yield lo, X, np.ones(X.shape[0]) if block.weight is None else block.weight[lo : lo + X.shape[0]]
 
 
-def _probabilities(X: Any, A: Array, B: Array) -> Array:
+def _probabilities(X: sparse.csr_array, A: Array, B: Array) -> Array:
     """s_dw = sum_k A_dk B_wk of the words that occur, in the order of ``X.data``."""
     documents = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     answer: Array = np.einsum("pk,pk->p", A[documents], B[X.indices]) + _TINY
     return answer
 
 
-def _like(X: Any, values: Array) -> Any:
+def _like(X: sparse.csr_array, values: Array) -> Any:
     """A CSR matrix with the pattern of X."""
     return sparse.csr_array((values, X.indices, X.indptr), shape=X.shape)
 
 
-def _shares(X: Any, A: Array, B: Array) -> Array:
+def _shares(X: sparse.csr_array, A: Array, B: Array) -> Array:
     """A_dk sum_w x_dw B_wk / s_dw."""
     shares: Array = A * (_like(X, X.data / _probabilities(X, A, B)) @ B)
     return shares
@@ -192,7 +192,7 @@ def _expectations(gamma: Array) -> Array:
     return answer
 
 
-def _gamma(X: Any, B: Array, prior: Array, start: Array, max_iter: int, tol: float) -> Array:
+def _gamma(X: sparse.csr_array, B: Array, prior: Array, start: Array, max_iter: int, tol: float) -> Array:
     """The gamma of documents; one that has settled is set aside."""
     gamma = np.where(np.diff(X.indptr)[:, None] > 0, start, prior)
     active = np.flatnonzero(np.diff(X.indptr))
@@ -210,7 +210,7 @@ def _gamma(X: Any, B: Array, prior: Array, start: Array, max_iter: int, tol: flo
     return gamma
 
 
-def _bound(X: Any, B: Array, prior: Array, gamma: Array) -> tuple[Array, Array, Any]:
+def _bound(X: sparse.csr_array, B: Array, prior: Array, gamma: Array) -> tuple[Array, Array, Any]:
     """E[log theta], the bound of each document, and x_dw / s_dw."""
     logs = psi(gamma) - psi(gamma.sum(axis=1, keepdims=True))
     s = _probabilities(X, np.exp(logs), B)

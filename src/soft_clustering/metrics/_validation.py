@@ -7,11 +7,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from .._types import Array
+from .._types import Array, Matrix, MatrixLike
 from ..engine.blocks import Block, Frame
 from ..inputs.features import is_dask, naming
 
@@ -20,7 +20,7 @@ def _in_memory(value: Any) -> Any:
     return value.compute() if is_dask(value) else value
 
 
-def check_matrix(name: str, value: Any, columns: str, n_samples: int | None = None) -> Array:
+def check_matrix(name: str, value: MatrixLike, columns: str, n_samples: int | None = None) -> Array:
     """A finite, non-negative float64 matrix; a Dask array is computed. ``columns`` says what the columns are.
 
     Examples
@@ -42,7 +42,7 @@ def check_matrix(name: str, value: Any, columns: str, n_samples: int | None = No
     return U
 
 
-def check_features(X: Any) -> Any:
+def check_features(X: MatrixLike) -> Any:
     """A finite (n, d) float array or canonical CSR matrix, float32 kept; a Dask array is computed."""
     with naming("X"), np.errstate(over="ignore", invalid="ignore"):
         X = check_array(_in_memory(X), accept_sparse="csr", dtype=[np.float64, np.float32], order="C", input_name="X")
@@ -52,7 +52,7 @@ def check_features(X: Any) -> Any:
     return X
 
 
-def label_codes(name: str, labels: Any) -> tuple[NDArray[np.intp], int]:
+def label_codes(name: str, labels: ArrayLike) -> tuple[NDArray[np.intp], int]:
     """A vector of labels as integers 0, 1, ..., K - 1, and K."""
     labels = np.asarray(labels)
     if labels.size == 0:
@@ -66,7 +66,7 @@ def label_codes(name: str, labels: Any) -> tuple[NDArray[np.intp], int]:
     return codes, len(values)
 
 
-def check_labels(name: str, labels: Any, n_samples: int | None = None) -> NDArray[np.intp]:
+def check_labels(name: str, labels: ArrayLike, n_samples: int | None = None) -> NDArray[np.intp]:
     """Labels (numbers or strings) as 0, 1, ..., in the order of their values.
 
     Examples
@@ -82,14 +82,14 @@ def check_labels(name: str, labels: Any, n_samples: int | None = None) -> NDArra
     return label_codes(name, values)[0]
 
 
-def check_real(name: str, value: Any, low: float) -> float:
+def check_real(name: str, value: object, low: float) -> float:
     """A finite number of at least ``low``."""
     if not isinstance(value, Real) or not low <= float(value) < math.inf:
         raise ValueError(f"{name} must be a finite number >= {low:g}. Got {value!r} instead.")
     return float(value)
 
 
-def in_units(X: Any, *others: Array) -> Block:
+def in_units(X: Matrix, *others: Array) -> Block:
     """The rows in units of the largest entry, a power of two: no square of a difference overflows.
 
     There is no shift: a difference of rows is then rounded once, as in the formulas.

@@ -15,6 +15,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 from scipy.special import entr
@@ -22,7 +23,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import check_array
 
-from .._types import Array
+from .._types import Array, CoverLike, MatrixLike, Seed
 from ..inputs.features import naming
 from ._validation import label_codes
 
@@ -34,7 +35,7 @@ _CHUNK = 2_000_000  # entries of a temporary array
 # Reading the arguments ------------------------------------------------------------------------------------------------
 
 
-def _read_memberships(name: str, value: Any) -> Array:
+def _read_memberships(name: str, value: ArrayLike) -> Array:
     """A membership matrix whose rows sum to 1; one-hot for a vector of labels."""
     with naming(name):
         n_dims = np.ndim(value)
@@ -66,18 +67,18 @@ def _read_memberships(name: str, value: Any) -> Array:
     return answer
 
 
-def _read_both_memberships(U: Any, V: Any) -> tuple[Array, Array]:
+def _read_both_memberships(U: ArrayLike, V: ArrayLike) -> tuple[Array, Array]:
     U, V = _read_memberships("U", U), _read_memberships("V", V)
     if len(U) != len(V):
         raise ValueError(f"U and V must have the same number of samples. Got {len(U)} and {len(V)} instead.")
     return U, V
 
 
-def _is_scalar(entry: Any) -> bool:
+def _is_scalar(entry: object) -> bool:
     return isinstance(entry, str) or not hasattr(entry, "__iter__")
 
 
-def _is_node_lists(cover: Any) -> bool:
+def _is_node_lists(cover: object) -> bool:
     """Whether this is a list of communities; a list of scalars holds labels."""
     return isinstance(cover, (list, tuple)) and not (cover and all(map(_is_scalar, cover)))
 
@@ -112,7 +113,7 @@ def _cover_of_nodes(name: str, communities: Any, n: int) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(row), dtype=np.int64), (row, column)), shape=(n, len(communities)))
 
 
-def _cover_of_array(name: str, value: Any) -> sparse.csr_array:
+def _cover_of_array(name: str, value: MatrixLike) -> sparse.csr_array:
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 2) == 1:
         codes, n_communities = label_codes(name, value)
         ones = np.ones(len(codes), dtype=np.int64)
@@ -132,7 +133,7 @@ def _cover_of_array(name: str, value: Any) -> sparse.csr_array:
     return cover.astype(np.int64)
 
 
-def _read_covers(X: Any, Y: Any, n: Any) -> tuple[sparse.csr_array, sparse.csr_array]:
+def _read_covers(X: CoverLike, Y: CoverLike, n: int | None) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Both covers as (n, K) matrices of 0 and 1 without empty communities."""
     validate_parameter_constraints({"n": [Interval(Integral, 1, None, closed="left"), None]}, {"n": n}, "this metric")
     covers = {"X": X, "Y": Y}
@@ -225,7 +226,7 @@ def _fuzzy_pair_counts(U: Array, V: Array) -> tuple[float, float, float, float]:
     return a, b, c, d
 
 
-def fuzzy_rand(U: Any, V: Any, *, method: str = "huellermeier") -> float:
+def fuzzy_rand(U: ArrayLike, V: ArrayLike, *, method: str = "huellermeier") -> float:
     """Rand index of two soft partitions.
 
     Parameters
@@ -294,12 +295,12 @@ def fuzzy_rand(U: Any, V: Any, *, method: str = "huellermeier") -> float:
 
 
 def adjusted_fuzzy_rand(
-    U: Any,
-    V: Any,
+    U: ArrayLike,
+    V: ArrayLike,
     *,
     method: str = "huellermeier",
     max_samples: int | None = None,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> float:
     """Rand index of two soft partitions, corrected for chance: the adjusted Rand index where both are crisp.
 
@@ -373,30 +374,30 @@ def adjusted_fuzzy_rand(
         "adjusted_fuzzy_rand",
     )
     rng = check_random_state(random_state)
-    U, V = _read_both_memberships(U, V)
-    if max_samples is not None and max_samples < len(U):
-        rows = rng.choice(len(U), size=max_samples, replace=False)
-        U, V = U[rows], V[rows]
-    if len(U) == 1:
+    P, Q = _read_both_memberships(U, V)
+    if max_samples is not None and max_samples < len(P):
+        rows = rng.choice(len(P), size=max_samples, replace=False)
+        P, Q = P[rows], Q[rows]
+    if len(P) == 1:
         return 1.0
     if method == "campello":
-        a, b, c, d = _fuzzy_pair_counts(U, V)
+        a, b, c, d = _fuzzy_pair_counts(P, Q)
         scale = (a + b) * (b + d) + (a + c) * (c + d)
         return 2 * (a * d - b * c) / scale if scale > 0 else 1.0
-    if max_samples is None and len(U) > _MAX_ROWS and not (_is_crisp(U) or _is_crisp(V)):
+    if max_samples is None and len(P) > _MAX_ROWS and not (_is_crisp(P) or _is_crisp(Q)):
         raise ValueError(
-            f"n_samples={len(U)} is more than {_MAX_ROWS}: {16e-9 * len(U) ** 2:.1f} GB would be needed to compare all "
+            f"n_samples={len(P)} is more than {_MAX_ROWS}: {16e-9 * len(P) ** 2:.1f} GB would be needed to compare all "
             f"pairs of two soft partitions. Pass max_samples={_MAX_ROWS} to use so many random samples, or "
-            f"max_samples={len(U)} to use all."
+            f"max_samples={len(P)} to use all."
         )
-    expected = _expected_discordance(U, V)
-    return 1 - _discordance(U, V) / expected if expected > _ZERO else 1.0
+    expected = _expected_discordance(P, Q)
+    return 1 - _discordance(P, Q) / expected if expected > _ZERO else 1.0
 
 
 # Membership matrices: information -------------------------------------------------------------------------------------
 
 
-def soft_mutual_information(U: Any, V: Any, *, normalization: str | None = "arithmetic") -> float:
+def soft_mutual_information(U: ArrayLike, V: ArrayLike, *, normalization: str | None = "arithmetic") -> float:
     """Mutual information of two soft partitions, normalised unless told otherwise.
 
     Parameters
@@ -463,7 +464,7 @@ def soft_mutual_information(U: Any, V: Any, *, normalization: str | None = "arit
 # Covers ---------------------------------------------------------------------------------------------------------------
 
 
-def overlapping_nmi(X: Any, Y: Any, *, normalization: str = "max", n: int | None = None) -> float:
+def overlapping_nmi(X: CoverLike, Y: CoverLike, *, normalization: str = "max", n: int | None = None) -> float:
     """Normalised mutual information of two covers, whose communities may overlap and leave nodes out.
 
     Parameters
@@ -548,7 +549,7 @@ def overlapping_nmi(X: Any, Y: Any, *, normalization: str = "max", n: int | None
     return float(np.clip(score, 0, 1))
 
 
-def omega_index(X: Any, Y: Any, *, n: int | None = None) -> float:
+def omega_index(X: CoverLike, Y: CoverLike, *, n: int | None = None) -> float:
     """Omega index: on how many communities that pairs of nodes share two covers agree, corrected for chance.
 
     Parameters
@@ -612,7 +613,7 @@ def omega_index(X: Any, Y: Any, *, n: int | None = None) -> float:
     return float((n_pairs * (n_pairs - n_different) - by_chance) / (n_pairs**2 - by_chance))
 
 
-def average_f1(X: Any, Y: Any, *, n: int | None = None) -> float:
+def average_f1(X: CoverLike, Y: CoverLike, *, n: int | None = None) -> float:
     """F1 of each community with its best match in the other cover, averaged over both covers.
 
     Parameters

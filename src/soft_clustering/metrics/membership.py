@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg.lapack import dpocon, dpotrf
 from scipy.spatial.distance import pdist, squareform
@@ -24,7 +24,7 @@ from scipy.special import entr
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
-from .._types import Array
+from .._types import Array, MatrixLike
 from ..base import labels_from_memberships
 from ..engine.blocks import Block, Frame
 from ..engine.threads import single_threaded_blas
@@ -43,7 +43,7 @@ _FLAT = 1e-13  # a feature whose standard deviation is a smaller part of its mea
 # Memberships alone ----------------------------------------------------------------------------------------------------
 
 
-def partition_coefficient(U: Any) -> float:
+def partition_coefficient(U: ArrayLike) -> float:
     """Partition coefficient: how crisp the memberships are.
 
     Parameters
@@ -74,7 +74,7 @@ def partition_coefficient(U: Any) -> float:
     return float((U * U).sum() / len(U))
 
 
-def modified_partition_coefficient(U: Any) -> float:
+def modified_partition_coefficient(U: ArrayLike) -> float:
     """Modified partition coefficient: crispness on a scale that does not depend on K.
 
     Parameters
@@ -107,7 +107,7 @@ def modified_partition_coefficient(U: Any) -> float:
     return math.nan if K == 1 else (partition_coefficient(U) - 1 / K) / (1 - 1 / K)
 
 
-def partition_entropy(U: Any) -> float:
+def partition_entropy(U: ArrayLike) -> float:
     """Partition entropy: how fuzzy the memberships are.
 
     Parameters
@@ -138,7 +138,7 @@ def partition_entropy(U: Any) -> float:
     return float(entr(U).sum() / len(U))
 
 
-def nonspecificity(masses: Any, focal_sets: Any) -> float:
+def nonspecificity(masses: ArrayLike, focal_sets: ArrayLike) -> float:
     """Nonspecificity of a credal partition: how imprecise its masses are, on average.
 
     Parameters
@@ -188,7 +188,7 @@ def nonspecificity(masses: Any, focal_sets: Any) -> float:
 # Memberships, data and prototypes -------------------------------------------------------------------------------------
 
 
-def _weights(U: Array, m: Any) -> Array:
+def _weights(U: Array, m: float) -> Array:
     """u^m."""
     m = check_real("m", m, 1)
     if U.max() > 1 and m * math.log10(U.max()) > 100:
@@ -198,7 +198,7 @@ def _weights(U: Array, m: Any) -> Array:
     return np.ascontiguousarray(U * U if m == 2 else U**m)
 
 
-def _read(X: Any, U: Any, centers: Any) -> tuple[Block, Array, Array]:
+def _read(X: MatrixLike, U: ArrayLike, centers: ArrayLike) -> tuple[Block, Array, Array]:
     """Rows, memberships and prototypes; rows and prototypes in units of the data."""
     X = check_features(X)
     U = check_matrix("U", U, "n_clusters", X.shape[0])
@@ -250,7 +250,7 @@ def _about_mean(block: Block) -> tuple[Block, Array]:
     return block, total / block.n
 
 
-def _from_mean(block: Block, centers: Any) -> Array:
+def _from_mean(block: Block, centers: ArrayLike) -> Array:
     """|v_i - mean(X)|^2, (K,)."""
     shifted, mean = _about_mean(block)
     return squared_distances(shifted.frame.from_input(centers), mean)[:, 0]
@@ -262,7 +262,7 @@ def _gaps(V: Array) -> Array:
     return gaps
 
 
-def fuzzy_compactness(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
+def fuzzy_compactness(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float = 2.0) -> float:
     """Fuzzy compactness: the scatter about the prototypes, the objective of fuzzy c-means.
 
     Parameters
@@ -302,7 +302,7 @@ def _in_squared_units(value: float, block: Block) -> float:
     return float(value) / float(block.frame.scale) / float(block.frame.scale)
 
 
-def xie_beni(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
+def xie_beni(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float = 2.0) -> float:
     """Xie-Beni index: compactness over the separation of the two closest prototypes.
 
     Parameters
@@ -341,7 +341,7 @@ def _xie_beni(scatter: float, n: int, V: Array) -> float:
     return math.nan if len(V) == 1 else ratio(scatter, n * _gaps(V).min())
 
 
-def separation_index(X: Any, U: Any, centers: Any) -> float:
+def separation_index(X: MatrixLike, U: ArrayLike, centers: ArrayLike) -> float:
     """Separation index S: the Xie-Beni index with squared memberships, whatever the fuzzifier.
 
     Parameters
@@ -377,7 +377,7 @@ def separation_index(X: Any, U: Any, centers: Any) -> float:
     return xie_beni(X, U, centers, m=2.0)
 
 
-def partition_index(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
+def partition_index(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float = 2.0) -> float:
     """Partition index SC: the sum over clusters of compactness over separation.
 
     Parameters
@@ -417,7 +417,7 @@ def partition_index(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
     return float(sum(ratio(scatter, size * gaps) for scatter, size, gaps in terms if size > 0))
 
 
-def kwon(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
+def kwon(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float = 2.0) -> float:
     """Kwon index: Xie-Beni with a penalty that keeps it from falling as K approaches n.
 
     Parameters
@@ -455,7 +455,7 @@ def kwon(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
     return ratio(_scatter(block, W, V).sum() + penalty, _gaps(V).min())
 
 
-def fukuyama_sugeno(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
+def fukuyama_sugeno(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float = 2.0) -> float:
     """Fukuyama-Sugeno index: compactness minus the scatter of the prototypes about the mean of the data.
 
     Parameters
@@ -493,7 +493,7 @@ def fukuyama_sugeno(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
     return _in_squared_units(_scatter(block, W, V).sum() - spread, block)
 
 
-def pbmf(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
+def pbmf(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float = 2.0) -> float:
     """PBMF index: scatter of the data times the widest gap between prototypes, over K times the fuzzy scatter.
 
     Parameters
@@ -538,7 +538,7 @@ def pbmf(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
     return _in_squared_units(root * root, block)
 
 
-def fuzzy_hypervolume(X: Any, U: Any, centers: Any, *, m: float = 2.0) -> float:
+def fuzzy_hypervolume(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float = 2.0) -> float:
     """Fuzzy hypervolume: the volume that the clusters take up together.
 
     Parameters
@@ -605,7 +605,7 @@ def _log_volume(F: Array, v: Array) -> float:
     return float(np.log(deviation).sum() + np.log(np.diag(L)).sum())
 
 
-def separation(centers: Any) -> float:
+def separation(centers: ArrayLike) -> float:
     """Mean distance between two prototypes.
 
     Parameters
@@ -635,7 +635,7 @@ def separation(centers: Any) -> float:
     return float(pdist(V * unit).mean()) / unit
 
 
-def fuzzy_silhouette(X: Any, U: Any, *, alpha: float = 1.0) -> float:
+def fuzzy_silhouette(X: MatrixLike, U: ArrayLike, *, alpha: float = 1.0) -> float:
     """Fuzzy silhouette: silhouettes of the strongest clusters, weighted by how clearly they are the strongest.
 
     Parameters
@@ -690,7 +690,12 @@ def fuzzy_silhouette(X: Any, U: Any, *, alpha: float = 1.0) -> float:
 
 
 def soft_clustering_metrics(
-    X: Any, memberships: Any, *, centers: Any = None, m: float = 2.0, partition_constrained: bool = True
+    X: MatrixLike | None,
+    memberships: ArrayLike,
+    *,
+    centers: ArrayLike | None = None,
+    m: float = 2.0,
+    partition_constrained: bool = True,
 ) -> dict[str, float]:
     """Seven measures of a soft clustering under the same names for every estimator, nan where one does not apply.
 

@@ -8,16 +8,15 @@ the digits; for sparse data always by a product.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.pairwise import euclidean_distances
 
-from .._types import Array
+from .._types import Array, Matrix, MatrixLike
 from ..engine.blocks import Block
 from ._validation import check_features, check_labels, in_units, ratio
 
@@ -30,7 +29,7 @@ def _applies(codes: NDArray[np.intp]) -> bool:
     return bool(2 <= codes.max() + 1 < len(codes))
 
 
-def _distances(rows: Any, lo: int, hi: int) -> Array:
+def _distances(rows: Matrix, lo: int, hi: int) -> Array:
     """Euclidean distances of rows lo, ..., hi - 1 to all rows."""
     if sparse.issparse(rows):
         D = euclidean_distances(rows[lo:hi], rows)
@@ -50,7 +49,7 @@ def _distances(rows: Any, lo: int, hi: int) -> Array:
     return np.asarray(cdist(rows[lo:hi], rows))
 
 
-def silhouettes(X: Any, codes: NDArray[np.intp]) -> Array:
+def silhouettes(X: Matrix, codes: NDArray[np.intp]) -> Array:
     """The silhouette of each sample, (n,), nan where the number of labels is not in 2, ..., n - 1.
 
     ``X`` is validated and ``codes`` are labels 0, 1, ..., each of them taken.
@@ -85,7 +84,7 @@ def silhouettes(X: Any, codes: NDArray[np.intp]) -> Array:
     return values
 
 
-def silhouette(X: Any, labels: Any) -> float:
+def silhouette(X: MatrixLike, labels: ArrayLike) -> float:
     """Mean silhouette: how much closer samples are to their own cluster than to the next one.
 
     Parameters
@@ -141,7 +140,7 @@ def _to_centroids(block: Block, codes: NDArray[np.intp], C: Array) -> Array:
     return np.concatenate(parts)
 
 
-def calinski_harabasz(X: Any, labels: Any) -> float:
+def calinski_harabasz(X: MatrixLike, labels: ArrayLike) -> float:
     """Calinski-Harabasz index: variance between the clusters over variance within.
 
     Parameters
@@ -184,7 +183,7 @@ def calinski_harabasz(X: Any, labels: Any) -> float:
     return ratio(between * (n - len(sizes)), within * (len(sizes) - 1))
 
 
-def davies_bouldin(X: Any, labels: Any) -> float:
+def davies_bouldin(X: MatrixLike, labels: ArrayLike) -> float:
     """Davies-Bouldin index: how close each cluster comes to the one it is least separated from.
 
     Parameters
@@ -232,7 +231,7 @@ def _worst_ratio(extents: Array, gaps: Array) -> float:
         return float((extents / gaps).max())
 
 
-def ari(labels: Any, y_true: Any) -> float:
+def ari(labels: ArrayLike, y_true: ArrayLike) -> float:
     """Adjusted Rand index of two hard partitions.
 
     Parameters
@@ -263,7 +262,7 @@ def ari(labels: Any, y_true: Any) -> float:
     return float(adjusted_rand_score(check_labels("y_true", y_true, len(codes)), codes))
 
 
-def nmi(labels: Any, y_true: Any) -> float:
+def nmi(labels: ArrayLike, y_true: ArrayLike) -> float:
     """Normalised mutual information of two hard partitions.
 
     Parameters
@@ -294,7 +293,7 @@ def nmi(labels: Any, y_true: Any) -> float:
     return float(normalized_mutual_info_score(check_labels("y_true", y_true, len(codes)), codes))
 
 
-def clustering_metrics(X: Any, labels: Any, *, y_true: Any = None) -> dict[str, float]:
+def clustering_metrics(X: MatrixLike | None, labels: ArrayLike, *, y_true: ArrayLike | None = None) -> dict[str, float]:
     """Five measures of a hard partition under the same names for every estimator, nan where one does not apply.
 
     Parameters

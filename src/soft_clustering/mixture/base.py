@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, MatrixLike
 from ..base import as_fitted
 from ..engine.alternating import AlternatingClusterer, T
 from ..engine.blocks import Block, Blocks
@@ -127,7 +127,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
     # What a mixture can do besides ----------------------------------------------------------------------------------
 
     @as_fitted
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: MatrixLike) -> Array:
         """Log likelihood of each sample.
 
         Parameters
@@ -143,7 +143,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
         return likelihoods
 
     @as_fitted
-    def bic(self, X: Any, *, sample_weight: Any = None) -> float:
+    def bic(self, X: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
         """Bayesian information criterion, smaller is better.
 
         Parameters
@@ -159,7 +159,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
         return -2 * likelihood + self._n_parameters() * float(np.log(n))
 
     @as_fitted
-    def aic(self, X: Any, *, sample_weight: Any = None) -> float:
+    def aic(self, X: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
         """Akaike information criterion, smaller is better.
 
         Parameters
@@ -173,7 +173,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
         """
         return -2 * self._log_likelihood(X, sample_weight)[0] + 2 * self._n_parameters()
 
-    def _log_likelihood(self, X: Any, sample_weight: Any) -> tuple[float, float]:
+    def _log_likelihood(self, X: MatrixLike, sample_weight: ArrayLike | None) -> tuple[float, float]:
         """Of all rows together, and their weight."""
         blocks = self._new_blocks(X, sample_weight)
         return blocks.total_weight * self._objective_on(blocks), blocks.total_weight
@@ -190,7 +190,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
 # Starts ---------------------------------------------------------------------------------------------------------------
 
 
-def given_memberships(init: Any, blocks: Blocks, K: int) -> Array:
+def given_memberships(init: ArrayLike, blocks: Blocks, K: int) -> Array:
     """Starting memberships (n, K) given by the user for all rows of the input, those of the rows of the blocks."""
     memberships = validate_matrix("init", init, (blocks.n_input, K))
     if memberships.min() < 0 or np.abs(memberships.sum(axis=1) - 1).max() > 1e-6:

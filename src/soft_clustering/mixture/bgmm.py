@@ -26,11 +26,11 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, Matrix, MatrixLike, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
@@ -45,6 +45,8 @@ from .gaussian import Components, GaussianClusterer
 
 if TYPE_CHECKING:
     from typing import Self
+
+    import dask.array
 
 _BY_MOMENTS = replace(LIKELIHOOD, monotone=False, keeps="best")  # moments do not maximise the likelihood
 
@@ -181,6 +183,10 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
     array([ True])
     """
 
+    means_: NDArray[Any]
+    covariances_: NDArray[Any]
+    beta_a_: Array
+    beta_b_: Array
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "beta_features": [None, "array-like"],
         "covariance_type": [StrOptions({"diag", "full", "spherical", "tied"})],
@@ -193,15 +199,15 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         self,
         n_clusters: int = 3,
         *,
-        beta_features: Any = None,
+        beta_features: ArrayLike | None = None,
         covariance_type: str = "diag",
         beta_update: str = "ml",
         reg_covar: float = 1e-6,
-        init: Any = "kmeans",
+        init: str | ArrayLike = "kmeans",
         n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-9,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -222,7 +228,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
 
     # The two views, side by side --------------------------------------------------------------------------------------
 
-    def _blocks(self, X: Views, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: Views, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         if frame is None and X.X_beta is not None and self.beta_features is not None:
             raise ValueError("beta_features must be None where X_beta is given: the beta view is one or the other.")
         if frame is None:
@@ -250,7 +256,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
             )
         return is_beta
 
-    def _joint_frame(self, X: Any, weight: Array | None) -> Frame:
+    def _joint_frame(self, X: Matrix | dask.array.Array, weight: Array | None) -> Frame:
         """Gaussian features in a frame of their own, beta features as they are."""
         gaussian = make_blocks(X[:, ~self._is_beta], weight).frame
         shift, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
@@ -376,7 +382,14 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
 
     # The protocol, with a second view ---------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, X_beta: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: object = None,
+        *,
+        X_beta: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -396,7 +409,14 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         """
         return self._fit(Views(X, X_beta), sample_weight)
 
-    def fit_transform(self, X: Any, y: Any = None, *, X_beta: Any = None, sample_weight: Any = None) -> NDArray[Any]:
+    def fit_transform(
+        self,
+        X: MatrixLike,
+        y: object = None,
+        *,
+        X_beta: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> NDArray[Any]:
         """Fit, and return the memberships as features.
 
         Parameters
@@ -410,7 +430,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         return self.fit(X, X_beta=X_beta, sample_weight=sample_weight).predict_memberships(X, X_beta=X_beta)
 
     @as_fitted
-    def predict_memberships(self, X: Any, *, X_beta: Any = None) -> NDArray[Any]:
+    def predict_memberships(self, X: MatrixLike, *, X_beta: MatrixLike | None = None) -> NDArray[Any]:
         """Memberships of new data.
 
         Parameters
@@ -426,7 +446,14 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         return super().predict_memberships(Views(X, X_beta))
 
     @as_fitted
-    def score(self, X: Any, y: Any = None, *, X_beta: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self,
+        X: MatrixLike,
+        y: object = None,
+        *,
+        X_beta: MatrixLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Mean log likelihood of new data.
 
         Parameters
@@ -442,7 +469,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         return super().score(Views(X, X_beta), sample_weight=sample_weight)
 
     @as_fitted
-    def score_samples(self, X: Any, *, X_beta: Any = None) -> Array:
+    def score_samples(self, X: MatrixLike, *, X_beta: MatrixLike | None = None) -> Array:
         """Log likelihood of each sample.
 
         Parameters
@@ -456,7 +483,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         return super().score_samples(Views(X, X_beta))
 
     @as_fitted
-    def bic(self, X: Any, *, X_beta: Any = None, sample_weight: Any = None) -> float:
+    def bic(self, X: MatrixLike, *, X_beta: MatrixLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Bayesian information criterion, smaller is better.
 
         Parameters
@@ -471,7 +498,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         return super().bic(Views(X, X_beta), sample_weight=sample_weight)
 
     @as_fitted
-    def aic(self, X: Any, *, X_beta: Any = None, sample_weight: Any = None) -> float:
+    def aic(self, X: MatrixLike, *, X_beta: MatrixLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Akaike information criterion, smaller is better.
 
         Parameters
@@ -486,7 +513,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         return super().aic(Views(X, X_beta), sample_weight=sample_weight)
 
     @as_fitted
-    def aic3(self, X: Any, *, X_beta: Any = None, sample_weight: Any = None) -> float:
+    def aic3(self, X: MatrixLike, *, X_beta: MatrixLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Akaike information criterion with a penalty of 3 for each parameter, smaller is better.
 
         Parameters
@@ -501,7 +528,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         return self.aic(X, X_beta=X_beta, sample_weight=sample_weight) + self._n_parameters()
 
     @as_fitted
-    def icl(self, X: Any, *, X_beta: Any = None, sample_weight: Any = None) -> float:
+    def icl(self, X: MatrixLike, *, X_beta: MatrixLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Integrated completed likelihood in its BIC form, smaller is better.
 
         BIC plus twice the entropy of the memberships: components that overlap cost.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class GaussianClusterer(MixtureClusterer[S, T]):
         sizes: Array = statistics.weight + _TINY * blocks.total_weight / blocks.n
         return sizes
 
-    def _maximise(self, origin: Array, statistics: GaussStatistics, blocks: Blocks, unit: Any) -> Components:
+    def _maximise(self, origin: Array, statistics: GaussStatistics, blocks: Blocks, unit: float | Array) -> Components:
         """The M-step, from moments about ``origin`` in coordinates that are ``unit`` times those of the input."""
         N = self._sizes(statistics, blocks)
         shift = statistics.first / N[:, None]

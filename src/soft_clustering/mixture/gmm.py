@@ -23,12 +23,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array
+from .._types import Array, MatrixLike, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, Subspace
@@ -143,15 +143,15 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
         *,
         covariance_type: str = "full",
         reg_covar: float = 1e-6,
-        weights_init: Any = None,
-        means_init: Any = None,
-        precisions_init: Any = None,
-        init: Any = "kmeans",
+        weights_init: ArrayLike | None = None,
+        means_init: ArrayLike | None = None,
+        precisions_init: ArrayLike | None = None,
+        init: str | ArrayLike = "kmeans",
         n_init: int = 1,
         max_iter: int = 100,
         tol: float = 1e-3,
         accelerate: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -170,7 +170,7 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
 
     # The method -----------------------------------------------------------------------------------------------------
 
-    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: MatrixLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         blocks = super()._blocks(X, sample_weight, frame)
         given = frame is not None or self.precisions_init is not None
         return blocks if given or not self._full or self.reg_covar == 0 else blocks.in_subspace()

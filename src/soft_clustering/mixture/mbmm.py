@@ -26,10 +26,10 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array
+from .._types import Array, MatrixLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, extent, fit_frame, make_blocks
 from ..engine.loop import Scale, likelihood_change
@@ -193,11 +193,11 @@ class MBMM(MixtureClusterer[Components, Statistics]):
         *,
         scaling: str | None = "auto",
         margin: float = 0.4,
-        init: Any = "kmeans",
+        init: str | ArrayLike = "kmeans",
         n_init: int = 3,
         max_iter: int = 200,
         tol: float = 2e-9,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -212,7 +212,7 @@ class MBMM(MixtureClusterer[Components, Statistics]):
 
     # The coordinates: z = x - 1/2 for x in the unit cube --------------------------------------------------------------
 
-    def _blocks(self, X: Any, sample_weight: Any = None, frame: Frame | None = None) -> Blocks:
+    def _blocks(self, X: MatrixLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         blocks = super()._blocks(X, sample_weight, frame)
         self._check_open_interval(blocks)
         if frame is not None:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import LinearNDInterpolator
 from scipy.spatial import QhullError
 from sklearn.utils._set_output import _get_adapter_from_container
 
 from .._estimators import Estimator
-from .._types import Array
+from .._types import Array, MatrixLike
 from ..inputs.features import is_dask
 from .data import (
     check_axis_names,
@@ -86,12 +87,12 @@ class MembershipContourDisplay:
 
     def __init__(
         self,
-        x: Any,
-        y: Any,
-        memberships: Any,
+        x: ArrayLike,
+        y: ArrayLike,
+        memberships: ArrayLike,
         *,
-        points: Any = None,
-        centers: Any = None,
+        points: ArrayLike | None = None,
+        centers: ArrayLike | None = None,
         axis_names: Sequence[str] | None = None,
         name: str | None = None,
     ) -> None:
@@ -117,7 +118,7 @@ class MembershipContourDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, X: Any, *, grid_resolution: int = 200, ax: Axes | None = None, **kwargs: Any
+        cls, estimator: Estimator, X: MatrixLike, *, grid_resolution: int = 200, ax: Axes | None = None, **kwargs: Any
     ) -> MembershipContourDisplay:
         """Draw the surface that a fitted estimator predicts around the samples of X.
 
@@ -160,11 +161,11 @@ class MembershipContourDisplay:
     @classmethod
     def from_memberships(
         cls,
-        memberships: Any,
-        X: Any,
+        memberships: ArrayLike,
+        X: MatrixLike,
         *,
         grid_resolution: int = 200,
-        centers: Any = None,
+        centers: ArrayLike | None = None,
         name: str | None = None,
         ax: Axes | None = None,
         max_points: int = 20_000,
@@ -289,7 +290,7 @@ class MembershipContourDisplay:
         return self.ax_.contour(self.x, self.y, surface, **style)
 
 
-def _axis(name: str, value: Any) -> Array:
+def _axis(name: str, value: ArrayLike) -> Array:
     numbers = check_numbers(name, value, f"n_{name}")
     steps = np.diff(numbers)
     if len(steps) < 1 or steps.min() <= 0 or steps.max() > 1.001 * steps.min():
@@ -297,7 +298,7 @@ def _axis(name: str, value: Any) -> Array:
     return numbers
 
 
-def _grid(X: Any, resolution: int) -> tuple[Array, Array, Array]:
+def _grid(X: MatrixLike, resolution: int) -> tuple[Array, Array, Array]:
     """Return the samples, and the coordinates of a grid that reaches a tenth of their range beyond them."""
     points = check_features(X)
     if points.shape[1] != 2:

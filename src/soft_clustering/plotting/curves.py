@@ -7,6 +7,7 @@ from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._estimators import Estimator
@@ -71,7 +72,7 @@ class IndexCurvesDisplay:
 
     def __init__(
         self,
-        k_values: Any,
+        k_values: ArrayLike,
         scores: Mapping[str, Any],
         *,
         best: Mapping[str, int | None] | None = None,
@@ -96,7 +97,7 @@ class IndexCurvesDisplay:
             raise ValueError(f"recommended must be one of k_values or None. Got {recommended!r} instead.")
         self.recommended = recommended
 
-    def _curve(self, parameter: str, name: str, values: Any) -> Array:
+    def _curve(self, parameter: str, name: str, values: ArrayLike) -> Array:
         curve = np.asarray(values, dtype=np.float64)
         if curve.shape != self.k_values.shape:
             raise ValueError(
@@ -206,7 +207,9 @@ class ObjectiveHistoryDisplay:
     True
     """
 
-    def __init__(self, history: Any, *, name: str | None = None, sense: Literal["min", "max"] | None = None) -> None:
+    def __init__(
+        self, history: ArrayLike, *, name: str | None = None, sense: Literal["min", "max"] | None = None
+    ) -> None:
         self.history = check_numbers("history", history, "n_values")
         self.name = name
         if sense not in _BETTER:

@@ -7,18 +7,18 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._estimators import Estimator
-from .._types import Array
+from .._types import Array, DataLike, MatrixLike
 from ..inputs.features import is_dask, naming
 
 
-def check_numbers(name: str, value: Any, *shape: int | str, negative: bool = True) -> Array:
+def check_numbers(name: str, value: ArrayLike, *shape: int | str, negative: bool = True) -> Array:
     """Return a finite float64 array. ``shape`` has a number for a fixed length and a word for a free one.
 
     Examples
@@ -42,12 +42,12 @@ def check_numbers(name: str, value: Any, *shape: int | str, negative: bool = Tru
     return array
 
 
-def check_memberships(memberships: Any, n_samples: int | str = "n_samples") -> Array:
+def check_memberships(memberships: ArrayLike, n_samples: int | str = "n_samples") -> Array:
     """Return a finite, non-negative (n, K) matrix."""
     return check_numbers("memberships", memberships, n_samples, "n_clusters", negative=False)
 
 
-def estimator_memberships(estimator: Estimator, X: Any = None) -> Any:
+def estimator_memberships(estimator: Estimator, X: DataLike | None = None) -> Any:
     """Return the predicted memberships of X; those of the training data if X is None or there is no prediction."""
     check_is_fitted(estimator)
     if X is not None and hasattr(estimator, "predict_memberships"):
@@ -64,20 +64,20 @@ def estimator_memberships(estimator: Estimator, X: Any = None) -> Any:
     return estimator.memberships_
 
 
-def feature_names(X: Any, n_features: int) -> list[str]:
+def feature_names(X: object, n_features: int) -> list[str]:
     """Return the names of a data frame's columns; without them, the features are numbered."""
     columns = getattr(X, "columns", range(n_features))
     return [f"feature {name}" if isinstance(name, (int, np.integer)) else str(name) for name in columns]
 
 
-def check_features(X: Any) -> Any:
+def check_features(X: MatrixLike) -> Any:
     """Return a finite (n, d) float64 array or CSR matrix."""
     if sparse.issparse(X):
         return check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
     return check_numbers("X", X, "n_samples", "n_features")
 
 
-def in_the_plane(X: Any, centers: Any = None) -> tuple[Array, Array | None, list[str]]:
+def in_the_plane(X: MatrixLike, centers: ArrayLike | None = None) -> tuple[Array, Array | None, list[str]]:
     """Return points with one or two coordinates, centres likewise, and the names of the axes.
 
     More than two features are projected on their first two principal components.

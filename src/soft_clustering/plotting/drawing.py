@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
+    from matplotlib.typing import ColorType
 
 
 def import_pyplot() -> Any:
@@ -110,7 +111,7 @@ def cluster_legend(
     """Draw the legend right of the axes: a dot per cluster, and entries for what else the plot shows."""
     from matplotlib.lines import Line2D
 
-    def entry(label: str, color: Any, marker: str = "o") -> Line2D:
+    def entry(label: str, color: ColorType, marker: str = "o") -> Line2D:
         style: dict[str, Any] = {"linestyle": "none", "markersize": 7, "markeredgewidth": 0}
         return Line2D([], [], color=color, marker=marker, label=label, **style)
 

@@ -6,7 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_array
 
 from .._estimators import Estimator
-from .._types import Array
+from .._types import Array, GraphLike, Names
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import naming
 from .data import check_count, check_memberships, check_numbers, estimator_memberships
@@ -69,11 +69,11 @@ class GraphDisplay:
 
     def __init__(
         self,
-        adjacency: Any,
-        memberships: Any,
+        adjacency: GraphLike,
+        memberships: ArrayLike,
         *,
-        positions: Any = None,
-        node_names: Any = None,
+        positions: ArrayLike | None = None,
+        node_names: Names | None = None,
         name: str | None = None,
     ) -> None:
         self.adjacency = undirected(adjacency)
@@ -86,7 +86,9 @@ class GraphDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator: Estimator, X: Any, *, ax: Axes | None = None, **kwargs: Any) -> GraphDisplay:
+    def from_estimator(
+        cls, estimator: Estimator, X: GraphLike, *, ax: Axes | None = None, **kwargs: Any
+    ) -> GraphDisplay:
         """Draw a graph with the memberships of an estimator fitted to it.
 
         Parameters
@@ -108,11 +110,11 @@ class GraphDisplay:
     @classmethod
     def from_memberships(
         cls,
-        memberships: Any,
-        adjacency: Any,
+        memberships: ArrayLike,
+        adjacency: GraphLike,
         *,
-        positions: Any = None,
-        node_names: Any = None,
+        positions: ArrayLike | None = None,
+        node_names: Names | None = None,
         name: str | None = None,
         ax: Axes | None = None,
         **kwargs: Any,
@@ -211,7 +213,7 @@ class GraphDisplay:
         return self
 
 
-def graph_layout(adjacency: Any, *, n_iter: int = 150) -> Array:
+def graph_layout(adjacency: GraphLike, *, n_iter: int = 150) -> Array:
     """Place the nodes of a graph by springs along the edges and repulsion between all nodes.
 
     Parameters
@@ -283,7 +285,7 @@ def _radius(n: int) -> float:
     return float(min(0.03, 0.25 / np.sqrt(n)))
 
 
-def undirected(adjacency: Any) -> sparse.csr_array:
+def undirected(adjacency: GraphLike) -> sparse.csr_array:
     """Return the symmetric CSR matrix of the weights, without loops."""
     if hasattr(adjacency, "adjacency") and hasattr(adjacency, "nodes"):
         import networkx

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._estimators import Estimator
+from .._types import DataLike
 from ..base import labels_from_memberships
 from .data import check_count, check_memberships, estimator_memberships
 from .drawing import one_axes, title
@@ -50,13 +52,13 @@ class MembershipHeatmapDisplay:
     450
     """
 
-    def __init__(self, memberships: Any, *, name: str | None = None) -> None:
+    def __init__(self, memberships: ArrayLike, *, name: str | None = None) -> None:
         self.memberships = check_memberships(memberships)
         self.name = name
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, X: Any = None, *, ax: Axes | None = None, **kwargs: Any
+        cls, estimator: Estimator, X: DataLike | None = None, *, ax: Axes | None = None, **kwargs: Any
     ) -> MembershipHeatmapDisplay:
         """Draw the memberships that a fitted estimator gives to X.
 
@@ -78,7 +80,7 @@ class MembershipHeatmapDisplay:
 
     @classmethod
     def from_memberships(
-        cls, memberships: Any, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
+        cls, memberships: ArrayLike, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
     ) -> MembershipHeatmapDisplay:
         """Draw given memberships.
 

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._types import Array
 from .data import check_count, check_memberships
@@ -86,7 +86,7 @@ def membership_shares(memberships: NDArray[Any]) -> Array:
     return shares
 
 
-def membership_colors(memberships: Any, *, min_opacity: float = 0.25) -> Array:
+def membership_colors(memberships: ArrayLike, *, min_opacity: float = 0.25) -> Array:
     """Return the colour of each sample: a mixture of its clusters' colours, fainter if the sample is uncertain.
 
     Parameters

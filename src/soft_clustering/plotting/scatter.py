@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._estimators import Estimator
+from .._types import MatrixLike
 from .data import check_axis_names, check_memberships, check_numbers, estimator_memberships, in_the_plane, sample_rows
 from .drawing import (
     cluster_legend,
@@ -70,7 +72,13 @@ class MembershipScatterDisplay:
     """
 
     def __init__(
-        self, points: Any, memberships: Any, *, centers: Any = None, axis_names: Any = None, name: str | None = None
+        self,
+        points: ArrayLike,
+        memberships: ArrayLike,
+        *,
+        centers: ArrayLike | None = None,
+        axis_names: Sequence[str] | None = None,
+        name: str | None = None,
     ) -> None:
         self.points = check_numbers("points", points, "n_samples", "1 or 2")
         n, d = self.points.shape
@@ -83,7 +91,7 @@ class MembershipScatterDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, X: Any, *, ax: Axes | None = None, **kwargs: Any
+        cls, estimator: Estimator, X: MatrixLike, *, ax: Axes | None = None, **kwargs: Any
     ) -> MembershipScatterDisplay:
         """Draw the samples of X with the memberships that a fitted estimator gives them.
 
@@ -109,10 +117,10 @@ class MembershipScatterDisplay:
     @classmethod
     def from_memberships(
         cls,
-        memberships: Any,
-        X: Any,
+        memberships: ArrayLike,
+        X: MatrixLike,
         *,
-        centers: Any = None,
+        centers: ArrayLike | None = None,
         name: str | None = None,
         ax: Axes | None = None,
         **kwargs: Any,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._estimators import Estimator
 from .._types import Array
@@ -59,7 +60,13 @@ class SegmentationDisplay:
     """
 
     def __init__(
-        self, image: Any, memberships: Any, *, bias: Any = None, corrected: Any = None, name: str | None = None
+        self,
+        image: ArrayLike,
+        memberships: ArrayLike,
+        *,
+        bias: ArrayLike | None = None,
+        corrected: ArrayLike | None = None,
+        name: str | None = None,
     ) -> None:
         self.image = np.asarray(image)
         if self.image.ndim not in (2, 3):
@@ -83,7 +90,7 @@ class SegmentationDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, X: Any, *, ax: Axes | None = None, **kwargs: Any
+        cls, estimator: Estimator, X: ArrayLike, *, ax: Axes | None = None, **kwargs: Any
     ) -> SegmentationDisplay:
         """Draw an image with the memberships of an estimator fitted to it.
 
@@ -113,11 +120,11 @@ class SegmentationDisplay:
     @classmethod
     def from_memberships(
         cls,
-        memberships: Any,
-        image: Any,
+        memberships: ArrayLike,
+        image: ArrayLike,
         *,
-        bias: Any = None,
-        corrected: Any = None,
+        bias: ArrayLike | None = None,
+        corrected: ArrayLike | None = None,
         name: str | None = None,
         ax: Axes | None = None,
         **kwargs: Any,

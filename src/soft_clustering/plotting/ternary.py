@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._estimators import Estimator
-from .._types import Array
+from .._types import Array, DataLike
 from .data import check_memberships, estimator_memberships, sample_rows
 from .drawing import one_axes, scatter_memberships, title, write_note
 from .palette import cluster_colors, membership_colors, membership_shares
@@ -52,7 +53,7 @@ class TernaryDisplay:
     150
     """
 
-    def __init__(self, memberships: Any, *, name: str | None = None) -> None:
+    def __init__(self, memberships: ArrayLike, *, name: str | None = None) -> None:
         self.memberships = check_memberships(memberships)
         if self.memberships.shape[1] != 3:
             raise ValueError(f"memberships must have shape (n_samples, 3). Got shape {self.memberships.shape} instead.")
@@ -62,7 +63,7 @@ class TernaryDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, X: Any = None, *, ax: Axes | None = None, **kwargs: Any
+        cls, estimator: Estimator, X: DataLike | None = None, *, ax: Axes | None = None, **kwargs: Any
     ) -> TernaryDisplay:
         """Draw the memberships that a fitted estimator of three clusters gives to X.
 
@@ -84,7 +85,7 @@ class TernaryDisplay:
 
     @classmethod
     def from_memberships(
-        cls, memberships: Any, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
+        cls, memberships: ArrayLike, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
     ) -> TernaryDisplay:
         """Draw given memberships.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._estimators import Estimator
+from .._types import Names
 from .data import check_count, check_numbers
 from .drawing import panels, plain
 from .palette import cluster_colors
@@ -44,7 +46,7 @@ class TopicWordsDisplay:
     ['vote', 'team']
     """
 
-    def __init__(self, topic_word: Any, words: Any) -> None:
+    def __init__(self, topic_word: ArrayLike, words: Names) -> None:
         self.topic_word = check_numbers("topic_word", topic_word, "n_topics", "n_words", negative=False)
         self.words = [str(word) for word in words]
         if len(self.words) != self.topic_word.shape[1]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+
+from numpy.typing import ArrayLike
 
 from .._estimators import Estimator
 from .._text import one_line
+from .._types import DataLike
 from ..benchmarking import ClusteringBenchmark
 from ..benchmarking.benchmarks import ProgressBar
 from ..benchmarking.records import Journal
@@ -19,8 +21,8 @@ from .summary import Summary
 
 def compare(
     models: Mapping[str, Estimator] | Sequence[Estimator],
-    X: Any,
-    y: Any = None,
+    X: DataLike,
+    y: ArrayLike | None = None,
     *,
     path: str | os.PathLike[str],
     name: str = "X",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._estimators import Estimator
 from .._text import one_line
-from .._types import Array
+from .._types import Array, DataLike
 from ..base import labels_from_memberships
 from ..benchmarking.machine import environment
 from ..benchmarking.records import Record, jsonable
@@ -43,8 +43,8 @@ _N_NAMES = 200
 
 def summarize_comparison(
     finished: Sequence[tuple[PlannedRun, Record]],
-    X: Any,
-    y: Any = None,
+    X: DataLike,
+    y: ArrayLike | None = None,
     *,
     name: str = "X",
     columns: Sequence[str] | None = None,
@@ -171,7 +171,9 @@ def summarize_comparison(
 # Samples and models ---------------------------------------------------------------------------------------------------
 
 
-def _plane(X: Any, rows: NDArray[np.intp], columns: Sequence[str] | None, graph: bool) -> tuple[Array, list[str], int]:
+def _plane(
+    X: DataLike, rows: NDArray[np.intp], columns: Sequence[str] | None, graph: bool
+) -> tuple[Array, list[str], int]:
     """Return two coordinates of the samples shown, the names of the axes, and the number of features."""
     part = _safe_indexing(X, rows)
     if graph:
@@ -190,7 +192,7 @@ def _plane(X: Any, rows: NDArray[np.intp], columns: Sequence[str] | None, graph:
     return points, axes, n_features
 
 
-def _links(X: Any, rows: NDArray[np.intp]) -> dict[str, Any]:
+def _links(X: DataLike, rows: NDArray[np.intp]) -> dict[str, Any]:
     """Return the links between the nodes shown, as pairs of positions, and how many links the graph has."""
     A = undirected(X)
     shown = sparse.triu(A[rows][:, rows], 1, format="coo")
@@ -200,7 +202,7 @@ def _links(X: Any, rows: NDArray[np.intp]) -> dict[str, Any]:
     return {"pairs": pairs.tolist(), "n_links": int(sparse.triu(A, 1).nnz)}
 
 
-def _classes(X: Any, y: Any) -> tuple[list[str], NDArray[np.intp] | None]:
+def _classes(X: DataLike, y: ArrayLike | None) -> tuple[list[str], NDArray[np.intp] | None]:
     """Return the names of the classes and the number of each sample's class; an empty list and None without y."""
     if y is None:
         return [], None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._estimators import Estimator
-from .._types import Array
+from .._types import Array, DataLike
 from ..base import labels_from_memberships
 from ..graphs.network import soft_modularity
 from ..metrics import METRICS, partition_entropy
@@ -120,7 +120,7 @@ def default_criteria(modality: str, has_bic: bool) -> list[str]:
     return [*_DEFAULTS.get(modality, _OTHERS), *(("bic", "icl") if has_bic else ())]
 
 
-def memberships_of(model: Estimator, X: Any, n_clusters: int) -> Array:
+def memberships_of(model: Estimator, X: DataLike, n_clusters: int) -> Array:
     """Return the memberships of the rows that the model was fitted to; one-hot if it only has labels.
 
     Examples
@@ -151,7 +151,7 @@ def _centers_of(model: Estimator) -> Any:
 
 def scores_of(
     model: Estimator,
-    X: Any,
+    X: DataLike,
     n_clusters: int,
     criteria: Iterable[str],
     features: bool,

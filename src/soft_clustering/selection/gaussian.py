@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.special import logsumexp
 
-from .._types import Array
+from .._types import Array, MatrixLike
 from ..engine.threads import single_threaded_blas
 from ..metrics._validation import check_features
 
@@ -41,7 +41,7 @@ class Clusters(NamedTuple):
     scatters: Array | None  # (K, d, d): sums of their outer products
 
 
-def gaussian_bic(X: Any, labels: Mapping[int, NDArray[Any]]) -> tuple[dict[int, float], set[int]]:
+def gaussian_bic(X: MatrixLike, labels: Mapping[int, NDArray[Any]]) -> tuple[dict[int, float], set[int]]:
     """Compute the BIC of Gaussian clusters for partitions of the same rows, one for each K.
 
     Parameters
@@ -106,7 +106,7 @@ def gaussian_bic(X: Any, labels: Mapping[int, NDArray[Any]]) -> tuple[dict[int, 
     return dict(sorted(bic.items())), merged
 
 
-def _table(X: Any) -> Table | None:
+def _table(X: MatrixLike) -> Table | None:
     try:
         X = check_features(X)
     except (TypeError, ValueError):

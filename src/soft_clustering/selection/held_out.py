@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from .._estimators import Estimator
-from .._types import Array
+from .._types import Array, DataLike
 from ..documents.corpus import DocumentClusterer
 from ..graphs.network import row_sums
 from ..inputs.graphs import validate_graph
@@ -30,7 +30,7 @@ class Split(NamedTuple):
     counts: Array
 
 
-def counts_of(estimator: Estimator, X: Any, modality: str) -> sparse.csr_array | None:
+def counts_of(estimator: Estimator, X: DataLike, modality: str) -> sparse.csr_array | None:
     """Return a graph or a corpus as a CSR matrix; None if X is neither.
 
     An estimator of others may take data that this library cannot read. This is no error: the criterion does not apply.

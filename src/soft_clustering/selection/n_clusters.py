@@ -26,6 +26,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
 
 from .._estimators import Estimator, is_estimator, set_seeds
+from .._types import DataLike
 from ..base import labels_from_memberships
 from ..inputs.features import check_enough_samples, is_dask
 from .criteria import CRITERIA, default_criteria, memberships_of, scores_of
@@ -107,7 +108,7 @@ def _prepare(estimator: Estimator, param_name: str, n_clusters: int, seed: int) 
     return model
 
 
-def _fit(model: Estimator, X: Any) -> list[str]:
+def _fit(model: Estimator, X: DataLike) -> list[str]:
     """Fit, and return the texts of the warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -126,7 +127,7 @@ def _first_of(texts: list[str]) -> list[str]:
 
 def _fit_and_score(
     model: Estimator,
-    X: Any,
+    X: DataLike,
     n_clusters: int,
     criteria: list[str],
     features: bool,
@@ -154,7 +155,9 @@ def _held_out_gain(model: Estimator, part: Split, modality: str, n_clusters: int
         return np.nan
 
 
-def _bootstrap_agreement(models: list[Estimator], X: Any, n_clusters: int, seeds: list[int]) -> tuple[float, list[str]]:
+def _bootstrap_agreement(
+    models: list[Estimator], X: DataLike, n_clusters: int, seeds: list[int]
+) -> tuple[float, list[str]]:
     """Return the agreement of fits to two bootstrap samples, nan if one failed, and their warnings or error."""
     n = _num_samples(X)
     rows, labels, complaints = [], [], []
@@ -176,7 +179,7 @@ def _bootstrap_agreement(models: list[Estimator], X: Any, n_clusters: int, seeds
 
 def choose_n_clusters(
     estimator: Estimator,
-    X: Any,
+    X: DataLike,
     k_range: Iterable[int],
     *,
     criteria: str | Iterable[str] = "default",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._types import Indices
 from ..base import BaseSoftClusterer
 
 DEFAULT_CLUSTERS = 3  # if the estimator does not set the number of clusters
@@ -123,7 +124,7 @@ def partition_sample(n_clusters: int) -> Sample:
         thin = 0.7 * np.eye(width + 1)[guess[2]] + 0.3 * np.eye(width + 1)[guess[1] + 1]
         return [labels, soft, sparse.csr_array(thin)]
 
-    def take(data: list[Any], indices: Any) -> list[Any]:
+    def take(data: list[Any], indices: Indices) -> list[Any]:
         return [partition[indices] for partition in data]
 
     X, new = draw(20, 0.1), draw(7, 0.1)

@@ -11,8 +11,10 @@ from typing import Any
 
 import joblib
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
+from .._types import DataLike
 from ..base import BaseSoftClusterer
 from .data import Sample, make_sample
 from .harness import (
@@ -146,7 +148,7 @@ def check_fit_predict(estimator: BaseSoftClusterer) -> None:
     calls: list[tuple[Any, dict[str, Any]]] = []
     original = model.fit
 
-    def recording(X: Any, y: Any = None, **fit_params: Any) -> Any:
+    def recording(X: DataLike, y: ArrayLike | None = None, **fit_params: Any) -> Any:
         calls.append((y, fit_params))
         return original(X, y, **fit_params)
 

@@ -18,9 +18,11 @@ from typing import Any
 
 import joblib
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from .._types import DataLike
 from ..base import BaseSoftClusterer
 from .data import Sample, make_sample
 
@@ -59,13 +61,13 @@ def rule(function: Check) -> Check:
     return check
 
 
-def require(condition: Any, message: str) -> None:
+def require(condition: object, message: str) -> None:
     """Raise AssertionError unless the condition holds."""
     if not condition:
         raise AssertionError(message)
 
 
-def require_close(actual: Any, expected: Any, message: str, tolerance: float = EXACT) -> None:
+def require_close(actual: ArrayLike, expected: ArrayLike, message: str, tolerance: float = EXACT) -> None:
     """Raise AssertionError unless two arrays have one shape and differ nowhere by more than the tolerance."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     require(actual.shape == expected.shape, f"{message}: the shapes are {actual.shape} and {expected.shape}.")
@@ -126,7 +128,7 @@ def no_convergence_warnings() -> Iterator[None]:
         yield
 
 
-def fit(model: Any, X: Any, y: Any = None, **fit_params: Any) -> Any:
+def fit(model: Any, X: DataLike, y: ArrayLike | None = None, **fit_params: Any) -> Any:
     """Fit without convergence warnings and return the model, whatever ``fit`` returns."""
     with no_convergence_warnings():
         model.fit(X, y, **fit_params)
@@ -198,12 +200,12 @@ def _copy(model: Any) -> Any:
     return twin
 
 
-def argmax_labels(memberships: Any) -> Any:
+def argmax_labels(memberships: NDArray[Any]) -> Any:
     """The column of the largest entry of each row, -1 for a row of zeros."""
     return np.where((memberships > 0).any(axis=1), memberships.argmax(axis=1), -1)
 
 
-def require_valid(estimator: BaseSoftClusterer, memberships: Any, name: str) -> None:
+def require_valid(estimator: BaseSoftClusterer, memberships: NDArray[Any], name: str) -> None:
     """Raise AssertionError unless memberships are finite, non-negative and sum to 1 where they must."""
     require(np.isfinite(memberships).all(), f"{name} has NaN or infinite entries.")
     require((memberships >= 0).all(), f"{name} has negative entries, the least is {np.min(memberships):.3g}.")

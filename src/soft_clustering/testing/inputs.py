@@ -8,7 +8,7 @@ from typing import Any
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from ..base import BaseSoftClusterer
@@ -186,7 +186,7 @@ def check_set_output(estimator: BaseSoftClusterer) -> None:
     require(isinstance(model.predict_memberships(sample.frame), np.ndarray), "predict_memberships is not an array.")
 
 
-def _weighted(estimator: BaseSoftClusterer, sample: Sample, weights: Any) -> Any:
+def _weighted(estimator: BaseSoftClusterer, sample: Sample, weights: ArrayLike) -> Any:
     return fit(ready(estimator), sample.X, sample_weight=weights).memberships_
 
 

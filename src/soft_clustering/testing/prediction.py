@@ -138,7 +138,7 @@ def check_prediction_keeps_model(estimator: BaseSoftClusterer) -> None:
     )
 
 
-def _another(value: Any, constraints: list[Any]) -> Any:
+def _another(value: object, constraints: list[Any]) -> Any:
     """Another value for a parameter, valid if the class states its constraints; the same one if there is no other."""
     if isinstance(value, (bool, np.bool_)):
         return not value

@@ -1,7 +1,7 @@
 """Settings of every test process.
 
-Doctests of estimators that need an extra run where it is installed; missing kernels are nothing to warn of here; and
-the workers of pytest-xdist share the cores.
+Doctests of estimators that need an extra run only if it is installed; missing kernels give no warning; and the workers
+of pytest-xdist share the cores.
 """
 
 import os

@@ -21,13 +21,13 @@ def source_hash() -> str:
 
 
 def rules(header: str, macro: str) -> str:
-    """The rules that a header defines by lines ``macro(name)``, as X(name)X(name)...: the one list of them."""
+    """The list of the rules that a header defines by lines ``macro(name)``, as X(name)X(name)..."""
     names = re.findall(rf"^{macro}\((\w+)\)", (KERNELS / header).read_text(encoding="utf-8"), re.MULTILINE)
     return "".join(f"X({name})" for name in names)
 
 
 class BuildKernels(build_ext):
-    """Flags per compiler, OpenMP only where it compiles; a failing build is an error only when kernels are required."""
+    """Set flags per compiler, and OpenMP if it compiles; a failing build is an error only if kernels are required."""
 
     def build_extension(self, extension):
         """Build with the flags that this compiler takes."""
@@ -38,7 +38,7 @@ class BuildKernels(build_ext):
             openmp = ["-fopenmp"] if self.compiles_with("-fopenmp") else []
         extension.extra_compile_args = compile_args + openmp + FURTHER_FLAGS
         extension.extra_link_args = openmp + FURTHER_FLAGS
-        # Set here, not in the constructor: cythonize drops it.
+        # This is set here, not in the constructor, as cythonize drops it.
         extension.optional = not REQUIRED
         super().build_extension(extension)
 
@@ -56,7 +56,7 @@ class BuildKernels(build_ext):
 
 
 def extensions() -> list[Extension]:
-    """The kernels, or nothing where Cython is missing and they are not required."""
+    """The kernels, or nothing if Cython is missing and they are not required."""
     try:
         from Cython.Build import cythonize
     except ImportError:

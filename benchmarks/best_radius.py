@@ -1,14 +1,14 @@
-"""What the rule of a radius is worth: the default, the best radius that the labels could choose, and k-means.
+"""How good the rule for a radius is: the default, the best radius that the labels could choose, and k-means.
 
 ``python benchmarks/best_radius.py`` takes the ten offline sets; ``--held-out DATA_HOME``, ``--more DATA_HOME`` and
-``--planted SEED`` take other sets, as in ``quality.py``. The adjusted Rand index of SCM with 15 radii from 0.3 to 1
-times the median distance, and of SoftDBSCANGM with every second percentile of the core distances; k-means has the true
-number of clusters. Prints a Markdown table.
+``--planted SEED`` take other sets, as in ``quality.py``. It measures the adjusted Rand index of SCM with 15 radii from
+0.3 to 1 times the median distance, and of SoftDBSCANGM with every second percentile of the core distances; k-means has
+the true number of clusters. Prints a Markdown table.
 
-Rules without labels that were tried, mean adjusted Rand index. They were chosen on the nine tables (standardised) and
-the planted mixtures 0 to 11 and 1000 to 1011; the six tables, the mixtures 500 to 511 and 700 to 711, and the ten sets
-(at most 1500 rows) were for the check. SCM, radii from 0.25 to 1.2 times the median distance; BIC is that of
-``soft_clustering.selection``:
+The tables below show the mean adjusted Rand index of the rules without labels that were tried. They were chosen on the
+nine tables (standardised) and the planted mixtures 0 to 11 and 1000 to 1011, and checked on the six tables, the
+mixtures 500 to 511 and 700 to 711, and the ten sets (at most 1500 rows). SCM, radii from 0.25 to 1.2 times the median
+distance; BIC is ``gaussian_bic`` of ``soft_clustering.selection``:
 
 | rule | nine | planted 0, 1000 | six | planted 500, 700 | ten |
 |---|---|---|---|---|---|
@@ -24,8 +24,8 @@ the planted mixtures 0 to 11 and 1000 to 1011; the six tables, the mixtures 500 
 | best radius, by the labels | 0.381 | 0.477 | 0.142 | 0.540 | 0.735 |
 | k-means | 0.340 | 0.740 | 0.122 | 0.738 | 0.626 |
 
-None is better everywhere: BIC gains on the mixtures and loses on the six tables. On the mixtures even the labels reach
-only 0.64 (chosen on) and 0.73 (check) of k-means.
+None is better everywhere: BIC gains on the mixtures and loses on the six tables. On the mixtures even the best radius
+by the labels reaches only 0.64 (mixtures chosen on) and 0.73 (mixtures for the check) of k-means.
 
 SoftDBSCANGM, every second percentile; c is the share of core samples, the gap as in ``density.eps.separation``:
 
@@ -66,7 +66,7 @@ PERCENTILES = np.arange(1, 96, 2)
 
 
 def score(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """The index of every way, on one set."""
+    """The index of every rule, on one set."""
 
     def index(model: SCM | SoftDBSCANGM | KMeans) -> float:
         return float(adjusted_rand_score(y, model.fit(X).labels_))

@@ -2,7 +2,7 @@
 
 ``python benchmarks/choose_k.py [--family NAME ...] [--models NAME ...] [--sets 30] [--first-seed 0]``
 
-Families of data (the rule was made on seeds below 400; others are fresh):
+Families of data (the rule was made on seeds below 400; other seeds are fresh):
 
 * ``planted``: round Gaussians, d = 2 to 20, K = 2 to 7, 300 to 1000 rows, unequal sizes, the nearest centre 4 to 7
   standard deviations away;
@@ -11,8 +11,8 @@ Families of data (the rule was made on seeds below 400; others are fresh):
 * ``fresh``: elliptic ones, d to 32, K to 12, 600 to 1000 rows;
 * ``overlap``: the same with centres 3 to 5 standard deviations apart;
 * ``tables``: the offline sets, and with ``--data-home DATA_HOME`` the nine held-out and the six further tables, all
-  standardised, at most 1000 and 600 rows. Classes of real tables need not be clusters, so the mean error of K and the
-  adjusted Rand index with the classes count;
+  standardised, at most 1000 and 600 rows. Classes of real tables need not be clusters, so look at the mean error of K
+  and at the adjusted Rand index with the classes;
 * ``graphs``: block models and overlapping communities of 75 to 250 nodes, K = 3 to 6;
 * ``documents``: corpora of 3 to 6 topics, 200 to 400 documents.
 

@@ -1,7 +1,7 @@
 """Quality of every estimator of graphs on graphs with known communities.
 
 ``python benchmarks/communities.py --data FOLDER [--seeds 5] [--models NAME ...] [--graphs NAME ...]`` fits, with the
-number of communities given and else the defaults,
+number of communities given and otherwise the defaults,
 
 * Facebook ego networks, whose circles overlap: overlapping normalised mutual information (the variant that divides by
   the larger entropy) of ``get_cover()`` and the circles, times 100. Nodes without links are removed before, as in the
@@ -11,7 +11,7 @@ number of communities given and else the defaults,
   their modularity.
 
 FOLDER has the files that ``soft_clustering.datasets.load_graph`` reads. Prints Markdown tables of means (deviations)
-over the seeds and writes ``benchmarks/results/communities.json``, where figures that were not asked for stay.
+over the seeds and writes ``benchmarks/results/communities.json``; other figures in that file stay.
 """
 
 from __future__ import annotations
@@ -74,20 +74,20 @@ def without_isolated(graph: Any) -> tuple[Any, Any, Any]:
 
 
 def modularity(A: Any, labels: Any) -> float:
-    """That of a partition, in which every node without a label is alone."""
+    """The modularity of a partition, in which every node without a label is alone."""
     labels = np.where(labels < 0, labels.max() + 1 + np.arange(len(labels)), labels)
     return soft_modularity(A, np.eye(labels.max() + 1)[labels])
 
 
 def scores(graph: Any, A: Any, cover: Any, model: Any) -> dict[str, float]:
-    """What is measured on a graph."""
+    """The scores of a fit to a graph."""
     if graph.labels is None:
         return {"onmi": 100 * overlapping_nmi(cover, model.get_cover())}
     return {"ari": adjusted_rand_score(graph.labels, model.labels_), "modularity": modularity(A, model.labels_)}
 
 
 def measure(classes: list[Any], names: tuple[str, ...], folder: str, seeds: int) -> dict[str, Any]:
-    """Table row by row: a variant of an estimator, a column per graph."""
+    """Print a table: a row per variant of an estimator, a column per graph."""
     found: dict[str, Any] = {}
     print("\n| estimator | " + " | ".join(names) + " | mean | CPU s |\n" + "|---" * (len(names) + 3) + "|")
     for cls in classes:

@@ -1,4 +1,4 @@
-"""What the estimators of documents promise: LDA against scikit-learn, quality on real corpora, memory.
+"""The estimators of documents: LDA against scikit-learn, quality on real corpora, memory.
 
 ``python benchmarks/documents.py [--repeats 3] [--corpora FOLDER] [--seeds 4] [--parts PART ...]`` measures, with
 nothing else running:
@@ -10,8 +10,8 @@ nothing else running:
 * LDA's own default against the bound that scikit-learn reaches: seconds until there;
 * memory of a fit of the planted corpus beyond the counts and the memberships;
 * with FOLDER, adjusted Rand index and normalised mutual information of every estimator of documents on bbc_news and m10
-  (``bbc_news.tsv``, ``m10.tsv``: text, split and class per line), the number of clusters given where there is one, and
-  the held-out perplexity of LDA and PLSI beside scikit-learn's.
+  (``bbc_news.tsv``, ``m10.tsv``: text, split and class per line), with the number of clusters given if there is such a
+  parameter, and the held-out perplexity of LDA and PLSI beside scikit-learn's.
 
 Prints Markdown tables and writes ``benchmarks/results/documents.json``.
 """
@@ -56,14 +56,14 @@ def read(folder: str, name: str) -> tuple[Any, list[str], list[str]]:
 
 
 def seconds(action: Any) -> tuple[float, Any]:
-    """How long it takes, and what it gives."""
+    """How long a call takes, and what it returns."""
     start = time.perf_counter()
     answer = action()
     return time.perf_counter() - start, answer
 
 
 def against_scikit_learn(X: Any, K: int, repeats: int) -> dict[str, Any]:
-    """Times of the same passes on both sides, in turns, and of our default up to the bound they reach."""
+    """Times of the same passes on both sides, in turns, and of our default until it reaches their bound."""
 
     def mine() -> Any:
         return LDA(K, init="random", max_iter=PASSES, tol=0.0, random_state=0).fit(X)
@@ -96,7 +96,7 @@ def against_scikit_learn(X: Any, K: int, repeats: int) -> dict[str, Any]:
 
 
 def against_gensim(X: Any, K: int, repeats: int) -> dict[str, Any]:
-    """Ten passes of gensim's two estimators with our priors, in turns with ours; the bound of what each ends with."""
+    """Ten passes of gensim's two estimators with our priors, in turns with ours, and the bound that each reaches."""
     process = Interpreter(venv_python("gensim", ["gensim"]))
     with tempfile.TemporaryDirectory() as folder:
         save_npz(Path(folder, "counts.npz"), X)

@@ -1,4 +1,4 @@
-"""What the kernel, rough, image and evidential methods promise: growth with the rows, a large image, agreement.
+"""The kernel, rough, image and evidential methods: growth with the rows, a large image, agreement with other packages.
 
 ``python benchmarks/families.py [--repeats 3]`` measures, with nothing else running:
 
@@ -6,8 +6,8 @@
   passes at tol=0), memory beyond X and the memberships, and the exponent of the growth;
 * SKFCM on a noisy 512 x 512 image (K=4): seconds and memory of each spatial term;
 * KFCM, KFCCL, BGMM and SoftKSC against the older package of our name by the unit of work, n=2000, K=5 (SoftKSC: 2
-  classes): their default fits differ in starts, passes and choices. A pass, an epoch of one start, a pass of EM (all by
-  the difference of two runs of 5 and 45), the solution at one given width;
+  classes), as their default fits differ in starts, passes and choices. The units are a pass, an epoch of one start, a
+  pass of EM (all by the difference of two runs of 5 and 45), and the solution at one given width;
 * ECM against evclust in an environment of its own, n=1000, d=8, K=3, all focal sets, both from one start: largest
   difference of the masses, and times in turns.
 
@@ -94,7 +94,7 @@ def image(repeats: int) -> dict[str, Any]:
     return found
 
 
-# What one run of so many units is, for us and for the older package, which stops at a change below its tolerance.
+# A run of a given number of units, for us and for the older package, which stops at a change below its tolerance.
 UNITS = {
     "KFCM": (
         "KFCM(K, init=X[:K], max_iter={passes}, tol=0.0, accelerate=False).fit(X)",

@@ -1,13 +1,13 @@
-"""Adjusted Rand index of the other rows where 5 % of the rows, and one of each class at least, have a label.
+"""Adjusted Rand index of the rows without a label if 5 % of the rows, at least one of each class, have one.
 
 ``python benchmarks/few_labels.py [--draws 5] [--models NAME ...]`` takes the ten offline sets, raw features;
 ``--varied-std S S S S`` gives the clusters of varied_blobs other spreads than 1, 2.5, 0.5, 3.
-``--held-out DATA_HOME [--rows 1500]`` takes nine OpenML sets instead that no default was chosen on, at most so many
-rows of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. Beside SFCMEP, on the same draws of
-labels: the nearest class mean, the nearest neighbour, label spreading, and AFCMSimple, which knows no labels. Prints a
-Markdown table of the means over the draws and writes the figures of every draw to
-``benchmarks/results/few_labels.json``, ``few_labels_varied.json`` or ``few_labels_held_out.json``, where those of other
-models stay.
+``--held-out DATA_HOME [--rows 1500]`` takes nine OpenML sets instead on which no default was chosen, at most this many
+rows of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. SFCMEP is compared, on the same draws
+of labels, with the nearest class mean, the nearest neighbour, label spreading, and AFCMSimple, which uses no labels.
+Prints a Markdown table of the means over the draws and writes the figures of every draw to
+``benchmarks/results/few_labels.json``, ``few_labels_varied.json`` or ``few_labels_held_out.json``, where the figures of
+other models stay.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Model = Callable[[np.ndarray, Labels, int], Labels]  # of X, y with -1, and a se
 
 
 def draw_labels(y: Labels, draw: int, stratified: bool = False) -> Labels:
-    """The labels of 5 % of the rows (or of each class) and one of each class at least, -1 elsewhere."""
+    """The labels of 5 % of the rows (or of each class), at least one of each class; -1 for the other rows."""
     rng = np.random.RandomState(draw)
     y = np.unique(y, return_inverse=True)[1]
     members = [rng.permutation(np.flatnonzero(y == c)) for c in range(y.max() + 1)]

@@ -103,7 +103,7 @@ def fcm_pass(n: int, d: int, K: int) -> Callable[[int], dict]:
 
 
 def peak_flops() -> float:
-    """What BLAS reaches in a large matrix product."""
+    """The speed that BLAS reaches in a large matrix product."""
     A = np.random.default_rng(0).normal(size=(2000, 2000))
     best = in_turns(3, dot=lambda: A @ A)["dot"]
     return 2 * 2000**3 / best

@@ -1,17 +1,17 @@
-"""What the estimators of large graphs promise: seconds per pass that grow with the links, little memory.
+"""The estimators of large graphs: growth of the seconds per pass with the links, and memory.
 
 ``python benchmarks/graph_scale.py [--repeats 3] [--models NAME ...]`` fits all estimators of graphs to planted
 overlapping graphs of 10,000 nodes and 100,000 links and of 100,000 nodes and 1,000,000 links, K=50, with nothing else
 running:
 
-* seconds per pass (sweep, epoch), by the difference of two runs of 2 and 6 passes at tol=0 from one given start (where
-  there may be one), and how they grow with the links;
-* peak memory beyond the graph and what the model keeps;
+* seconds per pass (sweep, epoch), by the difference of two runs of 2 and 6 passes at tol=0 from one given start (if
+  the estimator takes one), and how they grow with the links;
+* peak memory beyond the graph and the fitted attributes;
 * seconds of the default starts: neighbourhoods of low conductance (BIGCLAM), a spectral embedding (MMSB);
 * BIGCLAM against the older package of our name and karateclub, each in an environment of its own, with default settings
   on planted graphs of 1000 nodes: seconds in turns, best of the repeats, and the log-likelihood that they reach.
 
-Writes ``benchmarks/results/graph_scale.json``, where figures that were not asked for stay.
+Writes ``benchmarks/results/graph_scale.json``; other figures in that file stay.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ BIGCLAMS = {
 
 
 def karateclub() -> Interpreter:
-    """A process with karateclub, whose own requirements no current Python has."""
+    """A process with karateclub, whose pinned requirements cannot be installed on a current Python."""
     needed = ["numpy", "scipy", "scikit-learn", "pandas", "networkx", "tqdm", "pygsp", "python-louvain"]
     more = ["python-Levenshtein", "gensim", "decorator", "setuptools", "six"]
     process = Interpreter(venv_python("karateclub", ["--no-deps", "karateclub==1.3.3"], needed + more), "-I")

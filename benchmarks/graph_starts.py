@@ -1,6 +1,6 @@
-"""What starts are worth to CDCGS and DMoN on graphs whose communities are known.
+"""How much more starts help CDCGS and DMoN on graphs whose communities are known.
 
-``python benchmarks/graph_starts.py --data FOLDER [--starts 40]`` fits each of them from as many single starts, DMoN
+``python benchmarks/graph_starts.py --data FOLDER [--starts 40]`` fits each of them from this many single starts, DMoN
 also with half its epochs, and prints the adjusted Rand index / modularity of a start, of the start of lowest loss, and,
 as the mean over random choices among the starts, of the lowest loss of 3, 5, 10 and 20.
 

@@ -38,7 +38,7 @@ N_PAIRS = {
 
 
 def seconds(repeats: int, call: Callable[[], object]) -> float:
-    """Best time of so many calls, after one to warm up."""
+    """The best time of some calls, after one to warm up."""
     times = []
     for _ in range(repeats + 1):
         start = time.perf_counter()
@@ -48,7 +48,7 @@ def seconds(repeats: int, call: Callable[[], object]) -> float:
 
 
 def allocated(call: Callable[[], object]) -> float:
-    """Peak of what a call allocates, in MB."""
+    """The peak of the memory that a call allocates, in MB."""
     tracemalloc.start()
     call()
     peak = tracemalloc.get_traced_memory()[1] / 2**20
@@ -57,7 +57,7 @@ def allocated(call: Callable[[], object]) -> float:
 
 
 def sample(n: int, d: int = 16, K: int = 10) -> dict:
-    """Overlapping clusters, the memberships of fuzzy c-means at their true centres, and a second opinion."""
+    """Overlapping clusters, the memberships of fuzzy c-means at their true centres, and a second partition."""
     V = np.random.default_rng(0).normal(size=(K, d)) * 4
     X, y = make_blobs(n, d, centers=V, cluster_std=2.0, random_state=0)
     D = np.stack([((X - v) ** 2).sum(axis=1) for v in V], axis=1)
@@ -66,7 +66,7 @@ def sample(n: int, d: int = 16, K: int = 10) -> dict:
 
 
 def indices(repeats: int, data: Path) -> dict:
-    """Each index alone, and the four of the requirement together."""
+    """Time each index alone, and four of them together."""
     out: dict[str, dict[str, float]] = {}
     samples = {n: sample(n) for n in {100_000, *N_PAIRS.values()}}
     for name, metric in METRICS.items():

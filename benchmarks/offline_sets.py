@@ -22,7 +22,7 @@ Sets = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 def offline_sets(varied_std: list[float] | None = None) -> Sets:
-    """Name -> (X, y): the ten sets that need no network, raw features; varied_blobs with other spreads where given."""
+    """Name -> (X, y): the ten sets that need no network, raw features; varied_blobs with other spreads if given."""
     sets = {name: get_dataset(name) for name in available_datasets() if not dataset_info(name)["needs_network"]}
     if varied_std is not None:
         sets["varied_blobs"] = make_blobs(1500, centers=4, cluster_std=varied_std, random_state=42)
@@ -30,7 +30,7 @@ def offline_sets(varied_std: list[float] | None = None) -> Sets:
 
 
 def held_out_sets(data_home: str, rows: int = 600) -> Sets:
-    """Name -> (X, y): the nine sets that no default was chosen on, a fixed sample of their rows, raw features.
+    """Name -> (X, y): the nine sets on which no default was chosen, a fixed sample of their rows, raw features.
 
     Rows of optdigits that scikit-learn's digits have, too, are left out.
     """
@@ -75,7 +75,7 @@ def planted_mixture(seed: int, n: int = 600) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sample(X: np.ndarray, y: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """At most so many rows, the same every time."""
+    """A sample of at most this many rows, the same every time."""
     if len(X) <= rows:
         return X, y
     kept = np.sort(np.random.RandomState(0).choice(len(X), rows, replace=False))
@@ -106,7 +106,7 @@ def chosen_sets(arguments: argparse.Namespace) -> Sets:
 
 
 def record_path(name: str, arguments: argparse.Namespace, rows: int) -> Path:
-    """Where the figures go: NAME.json, NAME_varied.json, NAME_held_out.json and so on, with ROWS where they differ."""
+    """The file for the figures: NAME.json, NAME_varied.json, NAME_held_out.json and so on, with ROWS if they differ."""
     kind = "" if arguments.varied_std is None else "_varied"
     if arguments.more:
         kind = "_more"
@@ -120,9 +120,10 @@ def record_path(name: str, arguments: argparse.Namespace, rows: int) -> Path:
 def tabulate(
     path: Path, sets: Sets, models: list[str], repeats: int, score: Callable[..., float], ways: int = 1
 ) -> None:
-    """Print a Markdown table of the mean ``score(model, X, y, seed)`` over the seeds; keep those of every seed.
+    """Print a Markdown table of the mean ``score(model, X, y, seed)`` over the seeds; write the score of every seed.
 
-    ``ways``: parts of equal size of the sets that have means of their own. The file keeps the figures of other models.
+    The sets are split into ``ways`` parts of equal size, each with its own mean. The file keeps the figures of other
+    models.
     """
     record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"ari": {}, "seconds": {}}
     print("| model | mean | spread | " + " | ".join(sets) + " |")

@@ -15,7 +15,7 @@ import venv
 from pathlib import Path
 
 REQUIREMENT = "soft-clustering==0.2.0"
-# Whatever a snippet prints goes nowhere: the first channel is for answers.
+# What a snippet prints is discarded: standard output is for answers.
 _SERVER = """
 import json, os, sys, time, warnings
 warnings.simplefilter("ignore")
@@ -49,7 +49,7 @@ def venv_python(name: str, *requirements: list[str]) -> str:
 
 
 def peer_python(deep: bool = False) -> str:
-    """The interpreter of the older package's environment, which is large with what its torch models need."""
+    """The interpreter of the older package's environment, which is large as its torch models need much."""
     if deep:
         constraints = str(Path(__file__).parent.parent / "constraints.txt")
         return venv_python("older-deep", ["-c", constraints, REQUIREMENT, "torch", "torch_geometric"])
@@ -57,7 +57,7 @@ def peer_python(deep: bool = False) -> str:
 
 
 class Interpreter:
-    """Run snippets in a process of the given command: ``run(code)`` gives (seconds, value of ``answer``)."""
+    """Run snippets in a process of the given command: ``run(code)`` returns (seconds, value of ``answer``)."""
 
     def __init__(self, *command: str) -> None:
         self._process = subprocess.Popen(
@@ -65,7 +65,7 @@ class Interpreter:
         )
 
     def run(self, code: str, time_limit: float | None = None) -> tuple[float, object]:
-        """Time one snippet. A RuntimeError says how it failed; TimeoutError: the process had to be ended."""
+        """Time one snippet. A RuntimeError says how it failed; a TimeoutError says that the process was ended."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         clock = threading.Timer(time_limit, self._process.kill) if time_limit is not None else None
@@ -95,7 +95,7 @@ class PeerProcess(Interpreter):
     """Run snippets in the environment of the older package."""
 
     def __init__(self, deep: bool = False) -> None:
-        # -I: neither this folder nor PYTHONPATH, or it would import us
+        # -I leaves out this folder and PYTHONPATH: otherwise it would import our package
         super().__init__(peer_python(deep), "-I")
         version = "from importlib.metadata import version\nanswer = version('soft-clustering')"
         assert self.run(version)[1] == REQUIREMENT.partition("==")[2]

@@ -3,7 +3,7 @@
 ``python benchmarks/prototypes.py [--repeats 5]`` runs both sides in turns (the older package in a process of its own
 environment) and prints, per estimator, the time of one pass (difference of two runs of 10 and 60 passes at tol=0;
 SCM: the whole fit) and of the default fit. Peak memory of our fit and the olivetti faces (400 x 4096, K=40) follow
-where the data are given with ``--data``. Writes ``benchmarks/results/prototypes.json``.
+if the data are given with ``--data``. Writes ``benchmarks/results/prototypes.json``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAMES = ("PCM", "PFCM", "GK", "GathGeva", "ENTROPYFCM", "SCM")
 SHORT, LONG = 10, 60
 _REST = 0.1  # seconds until the threads of the other side, which wait for more work at first, are asleep
 MAKE = "make_blobs(2000, 8, centers=5, cluster_std=4, random_state=0)"
-# how the older package is called: K and the seed have other names here and there
+# how the older package is called: some of its estimators have other names for K and the seed
 OLDER = {
     "PCM": "PCM(n_clusters=5, random_state=0{more}).fit(X)",
     "PFCM": "PFCM(n_clusters=5, random_state=0{more}).fit(X)",

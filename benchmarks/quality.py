@@ -3,13 +3,13 @@
 ``python benchmarks/quality.py [--seeds 3] [--models NAME ...]`` takes the ten offline sets, raw features;
 ``--varied-std S S S S`` gives the clusters of varied_blobs other spreads than 1, 2.5, 0.5, 3 (and writes to
 ``quality_varied.json``).
-``--held-out DATA_HOME [--rows 600]`` takes nine OpenML sets instead that no default was chosen on, at most so many rows
-of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. ``--more DATA_HOME`` takes the six tables
-of its folder ``more``, ``--planted SEED`` twelve mixtures of overlapping clusters, both standardised.
+``--held-out DATA_HOME [--rows 600]`` takes nine OpenML sets instead on which no default was chosen, at most this many
+rows of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. ``--more DATA_HOME`` takes the six
+tables of its folder ``more``, ``--planted SEED`` twelve mixtures of overlapping clusters, both standardised.
 
 Prints a Markdown table of the means over the seeds and writes the figures of every seed to ``quality.json``,
 ``quality_held_out.json``, ``quality_held_out_ROWS.json``, ``quality_more.json`` or ``quality_planted_SEED.json`` in
-``benchmarks/results/``, where those of models that were not asked for stay.
+``benchmarks/results/``, where the figures of other models stay.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ ROWS = {"SoftKSC": 1000, "EVCLUS": 800}  # methods whose cost grows with the squ
 
 
 class DensityClusters(soft_clustering.SoftDBSCANGM):
-    """What SoftDBSCANGM starts from, noise as one more cluster."""
+    """The density clusters from which SoftDBSCANGM starts, with noise as one more cluster."""
 
     def fit(self, X: Any) -> Any:
-        """Fit, and let the density clusters be the labels."""
+        """Fit, and set the labels to the density clusters."""
         super().fit(X)
         self.labels_ = self.dbscan_labels_
         return self

@@ -1,7 +1,6 @@
 """How large a report is, and how long it takes to write: 20 models, 2000 samples, 10 clusters.
 
-Usage: ``python benchmarks/report_size.py [report.html]``. The time is that of the summary and the
-file, not of the fits.
+Usage: ``python benchmarks/report_size.py [report.html]``. The time includes the summary and the file, not the fits.
 """
 
 from __future__ import annotations

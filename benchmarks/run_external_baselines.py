@@ -2,7 +2,7 @@
 
 ``python benchmarks/run_external_baselines.py --sizes 200 1000 --repeats 3`` fits both from the same start to the same
 tolerance and compares what they found. FCM: scikit-fuzzy; GMM, LDA: scikit-learn; ECM: evclust, which needs an older
-pandas, in an environment of its own. Estimators that are not registered yet are left out, with a word.
+pandas, in an environment of its own. Estimators that are not registered yet are left out, with a message.
 
 Data: isotropic Gaussian clusters, d = 8, K = 3, well separated; for LDA a corpus of three topics. The columns:
 ``max_diff``, the largest difference between the membership matrices after matching the clusters; ``proto_gap``, the
@@ -63,7 +63,7 @@ def blobs(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def timed(fit: Callable[[], Any], memberships: Callable[[Any], Any], prototypes: Callable[[Any], Any]) -> Side:
-    """A side of this process: only the fit is timed."""
+    """One side, run in this process; only the fit is timed."""
 
     def run() -> Fit:
         start = time.perf_counter()
@@ -133,7 +133,7 @@ def ecm(n: int) -> Case:
 
 def lda(n: int) -> Case:
     X = make_topic_corpus(n, 3, random_state=0).counts
-    # a fixed number of passes: the reference looks at no bound
+    # a fixed number of passes, as the reference does not test convergence by default
     return Case(
         "scikit-learn LatentDirichletAllocation",
         ours(soft_clustering.LDA(3, init="random", max_iter=10, tol=0.0, random_state=0), X, prototypes=False),

@@ -2,8 +2,8 @@
 
 ``python benchmarks/run_main_benchmark.py`` fits each with its default settings and the true number of classes (a method
 that finds the number itself does so), in a process of its own: 60 s for the fit and its measures, at most 2000 rows.
-Every finished run is kept at once in ``benchmarks/results/main_benchmark.jsonl``; a benchmark that was stopped goes on
-where it was. From these records come ``main_benchmark.csv`` (all runs), ``main_benchmark_summary.csv`` (a row per
+Every finished run is written at once to ``benchmarks/results/main_benchmark.jsonl``; a benchmark that was stopped
+continues there. From these records come ``main_benchmark.csv`` (all runs), ``main_benchmark_summary.csv`` (a row per
 estimator) and ``main_benchmark_env.json`` (where it ran). With ``--models`` or ``--datasets`` the tables are called
 ``partial_benchmark*`` instead.
 

@@ -3,11 +3,11 @@
 ``python benchmarks/run_peer_speed.py [--repeats 5] [--models NAME ...] [--n-clusters 5]`` fits both with their default
 settings and the same K on the same input. Each side has a process of its own, the older package
 (``soft-clustering==0.2.0``) one of its own environment, which is made on first use. A first fit pays for imports and
-threads; then both are fitted in turns, and the best time counts. A fit of more than ten seconds is not repeated, one of
-more than the limit is ended. Nothing else should run on the machine. Writes ``peer_speed.csv`` and, with every repeat
+threads; then both are fitted in turns, and the best time counts. A fit of more than ten seconds is not repeated, and a
+fit beyond the limit is ended. Nothing else should run on the machine. Writes ``peer_speed.csv`` and, with every repeat
 and the environment, ``peer_speed.json``; with another K than 5 ``peer_speed_k3.csv`` and so on.
 
-A new estimator takes part when it is registered and has a line in ``OLDER``, the way the older package calls it.
+A new estimator takes part if it is registered and has a line in ``OLDER``, which says how to call the older package.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def partitions() -> Input:
 
 
 def documents() -> Input:
-    """A thousand texts: news where SOFT_CLUSTERING_DATA_SHARED names their folder, else words of planted topics."""
+    """A thousand texts: news if SOFT_CLUSTERING_DATA_SHARED names their folder, otherwise words of planted topics."""
     path = Path(os.environ.get("SOFT_CLUSTERING_DATA_SHARED", ""), "text", "bbc_news.tsv")
     if path.exists():
         lines = path.read_text(encoding="utf-8").splitlines()[::2][:1000]
@@ -117,13 +117,13 @@ def graph() -> Input:
 
 
 class Peer(NamedTuple):
-    """How both packages are called: K, the seed and what ``fit`` takes have other names here and there."""
+    """How both packages are called: some names of K, the seed and the arguments of ``fit`` differ."""
 
     constructor: str  # of the older package
     data: Callable[[], Input] = features
     older_fit: str = "fit(X)"
     our_fit: str = "fit(X)"
-    our_constructor: str | None = None  # where it is not the usual one
+    our_constructor: str | None = None  # if it is not the usual one
     deep: bool = False  # whether the older one needs torch
 
 
@@ -186,7 +186,7 @@ OLDER = {
 
 
 def our_call(name: str) -> str:
-    """Our constructor: K where the method does not find it itself, the seed where there is one."""
+    """Our constructor: with K unless the method finds it itself, and with the seed if it takes one."""
     parameters = getattr(soft_clustering, name)().get_params()
     arguments = ["n_clusters=K"] if parameters.get("n_clusters") is not None else []
     arguments += ["random_state=0"] if "random_state" in parameters else []
@@ -215,7 +215,7 @@ class Side:
         process.run(f"def fit():\n    model = {constructor}\n    model.{fit}\n    return model")
 
     def first(self, y: Any) -> None:
-        """Warm up, then the fit that shows the memory and the labels."""
+        """Warm up, then make the fit that gives the memory and the labels."""
         self.process.run("fit()", self.time_limit)
         self.process.run("reset_peak()\nbefore = peak()")
         seconds, _ = self.process.run("model = fit()", self.time_limit)
@@ -224,7 +224,7 @@ class Side:
         self.found = {"ari": adjusted_rand_score(y, labels), "peak_mb": peak / 2**20}
 
     def again(self) -> None:
-        """One more timed fit, unless they are slow."""
+        """Make one more timed fit, unless the fits are slow."""
         if self.seconds and self.seconds[0] < PATIENCE:
             self.seconds.append(self.process.run("fit()", self.time_limit)[0])
 
@@ -278,7 +278,7 @@ def main() -> None:
         print(f"{name}: done", file=sys.stderr, flush=True)
     arguments.output.mkdir(parents=True, exist_ok=True)
     path = arguments.output / (f"peer_speed_k{K}.json" if K != 5 else "peer_speed.json")
-    if path.exists():  # the figures of models that were not asked for stay
+    if path.exists():  # the figures of other models stay
         known = {row["estimator"]: row for row in json.loads(path.read_text())["rows"]}
         known |= {row["estimator"]: row for row in rows}
         rows = [known[name] for name in names if name in known]

@@ -1,12 +1,12 @@
-"""AFCMAdaptive on shaded phantoms, beside fuzzy c-means, which knows of no shading.
+"""AFCMAdaptive on shaded phantoms, beside fuzzy c-means, which does not model the shading.
 
 ``python benchmarks/shading.py [--seeds 5]`` takes phantoms of 128 x 128 pixels with three classes in several layouts,
-with the shading and the noise of ``make_phantom``; and waves of 96 x 120 pixels with three and four classes, those of
-``make_phantom`` and others under another shading, on which nothing was chosen. Prints a Markdown table of the mean
-accuracy over the noise seeds: of FCM with m = 2; of AFCMAdaptive by default (bias_scale 0.15) and with smoothness
-lengths of 20 and 10 pixels; and of the nearest class where the gain is known, which noise alone keeps from 1. Then the
-correlation of the default gain with the true one, and the passes of the default. Writes the figures of every seed to
-``benchmarks/results/shading.json``.
+with the shading and the noise of ``make_phantom``; and waves of 96 x 120 pixels with three and four classes, both those
+of ``make_phantom`` and others under another shading, on which no default was chosen. Prints a Markdown table of the
+mean accuracy over the noise seeds: of FCM with m = 2; of AFCMAdaptive by default (bias_scale 0.15) and with smoothness
+lengths of 20 and 10 pixels; and of the nearest class if the gain is known, which only noise keeps below 1. The last
+columns are the correlation of the default gain with the true one, and the passes of the default. Writes the figures of
+every seed to ``benchmarks/results/shading.json``.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ memberships of its patients beside it.
 
 import os
 
-# before Flower is imported: neither of the two shall report home
+# set before Flower is imported, so that neither package sends usage reports
 os.environ.setdefault("FLWR_TELEMETRY_ENABLED", "0")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 

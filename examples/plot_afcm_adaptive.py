@@ -1,8 +1,8 @@
 """Segmentation under uneven light: a gain field is estimated together with the segments.
 
-The light is three times as bright in one corner as in the opposite one. Fuzzy c-means goes by brightness and puts dark
+The light is three times as bright in one corner as in the opposite one. Fuzzy c-means goes by brightness and joins dark
 pixels of a bright region with bright pixels of a dark one. AFCMAdaptive finds the shading, divides by it, and segments
-what is left. Run ``python examples/plot_afcm_adaptive.py [picture.png]``; without a file name a window opens.
+the result. Run ``python examples/plot_afcm_adaptive.py [picture.png]``; without a file name a window opens.
 """
 
 import sys
@@ -34,7 +34,7 @@ def main() -> None:
     figure.colorbar(shown, ax=axes[1, 1], shrink=0.8)
     axes[1, 1].contour(phantom.bias / phantom.bias.mean(), levels=[0.7, 1.0, 1.3], colors="white", linewidths=1)
     axes[1, 1].contour(model.gain_, levels=[0.7, 1.0, 1.3], colors="black", linewidths=1, linestyles="dashed")
-    axes[1, 1].set_title("gain; true one white, found one dashed")
+    axes[1, 1].set_title("gain: true in white, found dashed")
     for axis in axes.flat[:5]:
         axis.set_xticks([])
         axis.set_yticks([])

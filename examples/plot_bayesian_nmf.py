@@ -1,4 +1,4 @@
-"""Bayesian NMF of the karate club: it begins with many communities, shrinks what the links do not need, keeps four.
+"""Bayesian NMF of the karate club: it begins with many communities, shrinks those without need, and keeps four.
 
 Run ``python examples/plot_bayesian_nmf.py [picture.png]``; without a file name a window opens.
 """
@@ -16,7 +16,7 @@ from soft_clustering.plotting import GraphDisplay, graph_layout
 def main() -> None:
     graph = load_graph("karate")
     found = BayesianNMF(random_state=0).fit(graph.adjacency)
-    # The same with a given number, which keeps the columns of all communities.
+    # The same fit with a given number, which keeps the columns of all communities.
     wide = BayesianNMF(n_clusters=17, self_loops="unit", random_state=0).fit(graph.adjacency)
     strength = wide.memberships_.sum(axis=0)
     order = np.argsort(-strength)
@@ -34,7 +34,7 @@ def main() -> None:
     axes[1].set_title(f"n_clusters=2: the two sides, {mixed} members in both")
     bars = axes[2]
     bars.bar(np.arange(17), strength[order], color="tab:blue")
-    bars.set(xlabel="community, of 17", xticks=[], title="What is shrunk away")
+    bars.set(xlabel="community, of 17", xticks=[], title="Communities that shrink to nothing")
     bars.set_ylabel("sum of strengths", color="tab:blue")
     other = bars.twinx()
     other.plot(np.arange(17), wide.precisions_[order], "o-", color="tab:red", markersize=4)

@@ -1,4 +1,4 @@
-"""Beta-Gaussian mixture: expression and binding probability of genes, each of which tells only half of the groups.
+"""Beta-Gaussian mixture: expression and binding probability of genes, each of which separates only some of the groups.
 
 Run ``python examples/plot_bgmm.py [picture.png]``; without a file name a window opens.
 """

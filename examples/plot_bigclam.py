@@ -1,4 +1,4 @@
-"""BIGCLAM finds communities that overlap: nodes of two communities get two affiliations, and new nodes theirs.
+"""BIGCLAM finds communities that overlap: nodes of two communities get two affiliations, and so do new nodes.
 
 Run ``python examples/plot_bigclam.py [picture.png]``; without a file name a window opens.
 """

@@ -40,7 +40,7 @@ def main() -> None:
         axis.scatter(*centers.T, marker="X", s=70, c="gold", edgecolors="black")
         axis.set_title(title, fontsize=10)
         axis.set(aspect="equal", ylim=(-9, 44))
-    # Between clusters nothing is sure: soft memberships at the same centres say so.
+    # Samples between clusters are uncertain: soft memberships at the same centres show it.
     doubtful = model.soft_memberships_.max(axis=1) < 0.6
     axes[1].scatter(
         *X[doubtful].T, s=26, facecolors="none", edgecolors="black", linewidths=0.8, label="largest u < 0.6"
@@ -55,7 +55,7 @@ def main() -> None:
         axes[2].scatter(at + rng.uniform(-0.18, 0.18, len(ratios)), ratios, s=16, alpha=0.7, linewidths=0)
     axes[2].set_xticks(range(4), list(costs), fontsize=9)
     axes[2].axhline(1, color="0.6", linewidth=0.8, zorder=0)
-    axes[2].set_title("sum of squares, relative to that of CAFCM", fontsize=10)
+    axes[2].set_title("sum of squares, relative to CAFCM", fontsize=10)
     if len(sys.argv) > 1:
         figure.savefig(sys.argv[1], dpi=110)
     else:

@@ -1,4 +1,4 @@
-"""How many clusters? CAFHFCM fuses many centroids step by step, and halves of the data say where to stop.
+"""How many clusters? CAFHFCM fuses many centroids step by step, and stops where halves of the data agree best.
 
 Run ``python examples/plot_cafhfcm.py [picture.png]``; without a file name a window opens.
 """

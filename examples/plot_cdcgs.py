@@ -42,8 +42,8 @@ def main() -> None:
     axes[2].imshow(shares, cmap="Blues", vmin=0, vmax=1)
     for (i, j), share in np.ndenumerate(shares):
         axes[2].text(j, i, f"{share:.2f}", ha="center", va="center", color="white" if share > 0.5 else "black")
-    axes[2].set(xticks=range(4), yticks=range(4), xlabel="of the links of cluster", ylabel="part to cluster")
-    axes[2].set_title("what the loss drives to the identity", fontsize=10)
+    axes[2].set(xticks=range(4), yticks=range(4), xlabel="links of cluster", ylabel="part that leads to cluster")
+    axes[2].set_title("the matrix that the loss drives to the identity", fontsize=10)
     if len(sys.argv) > 1:
         figure.savefig(sys.argv[1], dpi=110)
     else:

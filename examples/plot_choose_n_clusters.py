@@ -1,4 +1,4 @@
-"""Choosing the number of clusters: each criterion over K, its choice marked, and the mixture of the recommended K.
+"""Choosing the number of clusters: each criterion over K with its choice marked, and the mixture of the recommended K.
 
 Run ``python examples/plot_choose_n_clusters.py [picture.png]``; without a file name a window opens.
 """

@@ -1,4 +1,4 @@
-"""DMoN on a graph whose links say too little: memberships from the links alone, and with features of the nodes.
+"""DMoN on a graph whose links are not enough: memberships from the links alone, and with features of the nodes.
 
 Needs the extra ``deep``. Run ``python examples/plot_dmon.py [picture.png]``; without a file name a window opens.
 """
@@ -35,7 +35,7 @@ def main() -> None:
         wrong = order.argsort()[model.labels_] != y
         axis.scatter(*positions[wrong].T, s=150, facecolors="none", edgecolors="black", linewidths=1.6, zorder=5)
         axis.set_title(
-            f"DMoN, {name}: {wrong.sum()} nodes elsewhere (ringed)\n"
+            f"DMoN, {name}: {wrong.sum()} nodes in another cluster (ringed)\n"
             f"adjusted Rand index {adjusted_rand_score(y, model.labels_):.2f}, modularity {model.modularity_:.2f}"
         )
     for axis in axes[:2]:

@@ -1,7 +1,8 @@
-"""Evidential c-means: samples between clusters and samples far from all are told apart.
+"""Evidential c-means tells samples between clusters from samples far from all clusters.
 
-A fuzzy membership near one half may mean both. Run ``python examples/plot_ecm.py [picture.png]``; without a file name a
-window opens.
+A fuzzy membership near one half may mean either.
+
+Run ``python examples/plot_ecm.py [picture.png]``; without a file name a window opens.
 """
 
 import sys

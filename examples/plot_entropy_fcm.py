@@ -20,7 +20,7 @@ def main() -> None:
     compactness, entropy = path.pareto_front_.T / len(X)
     figure, axes = plt.subplot_mosaic([["low", "kept", "high"], ["front", "front", "tree"]], figsize=(12, 8.4))
 
-    # three solutions of the path: nearly hard, the one of smallest Wu-Li index, and one with melted clusters
+    # three solutions of the path: nearly hard, of smallest Wu-Li index, and with melted clusters
     chosen = int(np.argmin(np.abs(path.pareto_weights_ - path.entropy_weight_)))
     steps = {"low": 2, "kept": chosen, "high": len(compactness) - 4}
     for name, step in steps.items():

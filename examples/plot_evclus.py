@@ -16,7 +16,7 @@ COLORS = {"empty set": "black", "A": "tab:red", "B": "tab:blue", "C": "goldenrod
 
 
 def mutate(rng: np.random.Generator, string: np.ndarray, share: float) -> np.ndarray:
-    """A copy in which a share of the letters is drawn anew."""
+    """A copy in which a share of the letters is drawn again."""
     return np.where(rng.uniform(size=len(string)) < share, rng.integers(4, size=len(string)), string)
 
 

@@ -34,7 +34,7 @@ def main() -> None:
     rival = adjusted_rand_score(np.concatenate(labels), FCM(3, m=2.0, random_state=0).fit(pooled).labels_)
     print(f"clusters found: {model.n_clusters_}")
     print(f"agreement with the planted courses: {score:.3f}")
-    print(f"of fuzzy c-means on pooled rows with means in the gaps: {rival:.3f}")
+    print(f"agreement of fuzzy c-means on pooled rows with means in the gaps: {rival:.3f}")
 
     # colours by the planted course that a centre is nearest to
     colors = COLORS[[np.linalg.norm(COURSES - v, axis=1).argmin() for v in model.centers_]]

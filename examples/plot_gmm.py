@@ -1,4 +1,4 @@
-"""Gaussian mixture: elliptic clusters where fuzzy c-means only knows round ones, and the number of components by BIC.
+"""Gaussian mixture: elliptic clusters, where fuzzy c-means finds only round ones, and the number of components by BIC.
 
 Run ``python examples/plot_gmm.py [picture.png]``; without a file name a window opens.
 """

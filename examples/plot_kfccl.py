@@ -1,4 +1,4 @@
-"""Kernel fuzzy competitive learning: clusters that bend, clusters of directions, and how learning goes.
+"""Kernel fuzzy competitive learning: curved clusters, clusters of directions, and the objective while learning.
 
 Run ``python examples/plot_kfccl.py [picture.png]``; without a file name a window opens.
 """

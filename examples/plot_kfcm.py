@@ -1,4 +1,4 @@
-"""Kernel fuzzy c-means and outliers: the farther they are, the less they count; in fuzzy c-means the more.
+"""Kernel fuzzy c-means and outliers: the farther they are, the less they count; in fuzzy c-means they count more.
 
 Run ``python examples/plot_kfcm.py [picture.png]``; without a file name a window opens.
 """

@@ -19,7 +19,7 @@ THEMES = {
     "health": "patients doctor hospital drug study disease virus treatment trial risk cancer diet",
     "film": "film actor director scene award script cinema festival drama cast star studio",
 }
-# How many documents there are of which themes, one stretch of the stream after the other
+# The number of documents and their themes, one stretch of the stream after the other
 STREAM = [(30, ["sport"]), (30, ["sport", "markets"]), (30, ["health"]), (30, ["health", "film"]), (30, [*THEMES])]
 
 

@@ -44,7 +44,7 @@ def main() -> None:
         score = adjusted_rand_score(y, model.labels_)
         axis.set_title(
             f"{name}: ARI {score:.2f}, mean log likelihood {model.objective_:.2f}\n"
-            f"{100 * outside:.0f} % of what it draws lies outside of the square",
+            f"{100 * outside:.0f} % of its draws lie outside the square",
             fontsize=10,
         )
         axis.set(aspect="equal", xlim=(-0.15, 1.15), ylim=(-0.15, 1.15), xlabel="first score")

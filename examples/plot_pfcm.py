@@ -1,4 +1,4 @@
-"""Possibilistic fuzzy c-means: a point between the clusters and an outlier share the memberships 1/2 and 1/2.
+"""Possibilistic fuzzy c-means: a point between the clusters and an outlier have the same memberships, 1/2 and 1/2.
 
 Run ``python examples/plot_pfcm.py [picture.png]``; without a file name a window opens.
 """

@@ -17,7 +17,7 @@ K = 6
 
 
 def perplexity(model: PLSI, read: np.ndarray, scored: np.ndarray) -> float:
-    """How many words the model hesitates between: the shares come from some words, others are scored."""
+    """The perplexity of some words, given shares that come from the others."""
     probabilities = model.predict_memberships(read) @ model.topic_word_
     known = model.topic_word_.any(axis=0)
     logs = np.log(np.maximum(probabilities[:, known], 1e-12))
@@ -60,7 +60,7 @@ def main() -> None:
     axes[1].plot(np.arange(1, len(history) + 1), history, color="tab:purple")
     best = int(history.argmin())
     axes[1].plot(best + 1, history[best], "*", markersize=14, color="gold", markeredgecolor="black", label="best")
-    axes[1].set(xlabel="pass", ylabel="perplexity of held-out words", title="The schedule: where it rises, beta falls")
+    axes[1].set(xlabel="pass", ylabel="perplexity of held-out words", title="The schedule: when it rises, beta falls")
     axes[1].legend()
 
     shares = {

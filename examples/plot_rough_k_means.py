@@ -26,7 +26,7 @@ def main() -> None:
     figure, axes = plt.subplots(1, 3, figsize=(13.5, 5.0), sharex=True, sharey=True, layout="constrained")
     for axis, (title, model) in zip(axes, models.items(), strict=True):
         model.fit(X)
-        # a colour per region: that of its cluster, the mean of those that may claim it, lighter than the samples
+        # a region has the mean colour of the clusters that may claim it, lighter than the samples
         _, upper = model.predict_approximations(grid.reshape(-1, 2))
         shade = 0.75 + 0.25 * (upper @ COLOURS) / upper.sum(axis=1, keepdims=True)
         shade[upper.sum(axis=1) > 1] -= 0.13

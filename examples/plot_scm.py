@@ -1,4 +1,4 @@
-"""Subtractive clustering finds the number of clusters: the potential of each sample, and what each centre takes away.
+"""Subtractive clustering finds the number of clusters: the potential of each sample, and what each centre subtracts.
 
 Run ``python examples/plot_scm.py [picture.png]``; without a file name a window opens.
 """
@@ -31,7 +31,7 @@ def main() -> None:
     for axis in axes[:2]:
         axis.set_aspect("equal")
 
-    # twice as many peaks as were accepted: what is left after each centre
+    # the potential that is left after each centre, for twice as many peaks as were accepted
     more = SCM(n_clusters=2 * model.n_clusters_).fit(X)
     share = more.center_potentials_ / more.center_potentials_[0]
     order = np.arange(1, len(share) + 1)
@@ -42,8 +42,8 @@ def main() -> None:
     axes[2].axhline(model.reject_ratio, color="0.3", linestyle=":")
     axes[2].text(order[-1] + 0.4, model.accept_ratio, "accept", ha="right", va="bottom")
     axes[2].text(order[-1] + 0.4, model.reject_ratio, "reject", ha="right", va="bottom")
-    axes[2].set(xlabel="peak", ylabel="potential left, of the first", xticks=order)
-    axes[2].set_title("What each peak has left")
+    axes[2].set(xlabel="peak", ylabel="potential left, relative to the first", xticks=order)
+    axes[2].set_title("The potential left at each peak")
     if len(sys.argv) > 1:
         figure.savefig(sys.argv[1], dpi=110)
     else:

@@ -1,4 +1,4 @@
-"""A few labels say what the clusters are to be: the same samples, divided as the labels ask.
+"""A few labels determine the clusters: the same samples, divided in different ways.
 
 Run ``python examples/plot_sfcmep.py [picture.png]``; without a file name a window opens.
 """

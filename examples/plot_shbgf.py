@@ -1,4 +1,4 @@
-"""SHBGF: samples and the clusters of an ensemble are cut at the same time, which shows what goes with what.
+"""SHBGF cuts the samples and the clusters of an ensemble at the same time, which shows which of them belong together.
 
 Run ``python examples/plot_shbgf.py [picture.png]``; without a file name a window opens.
 """

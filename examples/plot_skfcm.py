@@ -1,4 +1,4 @@
-"""Segmentation of noisy images: without a spatial term every pixel is on its own, with one its neighbours help.
+"""Segmentation of noisy images: without a spatial term every pixel is judged alone, with one its neighbours help.
 
 Run ``python examples/plot_skfcm.py [picture.png]``; without a file name a window opens.
 """
@@ -34,7 +34,7 @@ def main() -> None:
         row[0].set_title(name, fontsize=10)
         for axis, (title, parameters) in zip(row[1:], VARIANTS.items(), strict=True):
             model = SKFCM(n_clusters=4, random_state=0, **parameters).fit(phantom.image)
-            # Clusters are numbered as they come: number them by brightness.
+            # The order of the clusters is arbitrary: number them by brightness.
             brightness = np.argsort(np.argsort(model.centers_[:, 0]))[model.label_image_]
             axis.imshow(brightness, cmap="cividis")
             right = (brightness == phantom.labels).mean()

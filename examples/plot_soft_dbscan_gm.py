@@ -1,6 +1,6 @@
-"""Soft DBSCAN-GM: density finds the clusters and their number, degrees then tell where the noise belongs.
+"""Soft DBSCAN-GM: density finds the clusters and their number, degrees then show to which the noise belongs.
 
-The last picture shows the limit: a prototype with an ellipse cannot follow a curved cluster, DBSCAN itself can.
+The last picture shows the limit: a prototype with an ellipse cannot follow a curved cluster, though DBSCAN itself can.
 
 Run ``python examples/plot_soft_dbscan_gm.py [picture.png]``; without a file name a window opens.
 """

@@ -1,4 +1,4 @@
-"""Soft kernel spectral clustering: clusters of any shape, the scores behind them, the kernel width, many samples.
+"""Soft kernel spectral clustering: clusters of any shape, the scores behind them, the kernel width, and many samples.
 
 Run ``python examples/plot_soft_ksc.py [picture.png]``; without a file name a window opens.
 """

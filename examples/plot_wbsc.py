@@ -45,7 +45,7 @@ def main() -> None:
     axis.set_xticks(range(len(names)), names)
     axis.set_yticks(range(len(order)), [RESULTS[d] for d in order])
     axis.xaxis.tick_top()
-    axis.set_title("words in both result and cluster, as part of those in either", fontsize=10)
+    axis.set_title("words in both result and cluster over words in either", fontsize=10)
     figure.colorbar(image, shrink=0.6)
     if len(sys.argv) > 1:
         figure.savefig(sys.argv[1], dpi=110)

@@ -1,8 +1,8 @@
 """Derive the 20 colours in ``src/soft_clustering/plotting/palette.py``.
 
-The eight of Okabe and Ito come first. Then, one by one, the colour of a grid in sRGB is added whose smallest distance
-to those before it, to white and to the grey of samples without a cluster is largest. A distance is the smallest
-Euclidean one in Oklab among normal vision and three simulated deficiencies.
+The eight colours of Okabe and Ito come first. Each further one is, in a grid of sRGB, the colour whose smallest
+distance to the colours before it, to white and to the grey of samples without a cluster is largest. A distance is the
+smallest Euclidean distance in Oklab among normal vision and three simulated deficiencies.
 
 Run ``python tools/make_palette.py`` and paste what is printed.
 """
@@ -17,12 +17,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from soft_clustering.plotting.palette import UNASSIGNED, from_hex, to_linear
 
-# In an order that begins with colours far from each other.
+# The order begins with colours far from each other.
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000")
 # In Oklab: one black is enough, light colours are lost on white paper, and greys look like mixtures.
 DARKEST, LIGHTEST, GREYEST = 0.3, 0.92, 0.07
 
-# On amounts of red, green and blue light; G. M. Machado et al. (2009), severity 1.
+# These act on amounts of red, green and blue light; G. M. Machado et al. (2009), severity 1.
 VISIONS = {
     "normal": np.eye(3),
     "protanopia": np.array(

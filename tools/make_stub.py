@@ -10,7 +10,7 @@ STUB = ROOT / "src" / "soft_clustering" / "__init__.pyi"
 
 
 def stub() -> str:
-    """The text of the stub: every public name, imported from where it lives."""
+    """The text of the stub: every public name, imported from its module."""
     sys.path.insert(0, str(ROOT / "src"))
     from soft_clustering import _MODULES  # type: ignore[attr-defined]
 

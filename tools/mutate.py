@@ -1,4 +1,4 @@
-"""Mutation pass: change the package in one place at a time and look whether a test notices.
+"""Mutation testing: change the package in one place at a time and see whether a test notices.
 
 The operators are mutmut's (``pip install "mutmut>=3.8"``), with a few of our own in the same form. This script draws a
 sample, because the whole set, about 10,000 mutants, is too many for mutmut's own runner. Results are JSON Lines, one
@@ -8,14 +8,14 @@ mutant a line, and a second call resumes where the first stopped::
 
 ``--python`` names the interpreter that runs the tests, if mutmut lives in an environment of its own. A survivor is a
 mutant that no test noticed; ``--again`` tests only the survivors of the file again, after tests were added. A mutant
-of code that has been removed or rewritten since, or that is left alone by now, does not count in the report.
+does not count in the report if its code has been removed or rewritten since, or is left alone by now.
 
 The sample is drawn evenly over the modules, and within a module evenly over the operators. Each mutant meets at most
 two runs of pytest, quickest test first, in a copy of the tree: the module's own tests and doctests, then the tests of
 the modules that use it and the conformance checks of its estimators, each run up to ``--budget`` seconds of tests.
 Tests that fail without a mutation are left out. A mutant that runs out of time counts as killed.
 
-Left alone, because a change there cannot change a result:
+These are left alone, because a change there cannot change a result:
 
 * docstrings and other text, annotations, ``if TYPE_CHECKING``, printing, what ``raise`` and ``warnings.warn`` say;
 * arguments that bound the work, such as ``max_iter``, and ``maxsize`` of a cache;
@@ -168,7 +168,7 @@ OPERATORS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
 
 
 def called(node: Any) -> str:
-    """Return the last name of a called function, "" if the node is no call."""
+    """Return the last name of a called function, "" if the node is not a call."""
     if not isinstance(node, cst.Call):
         return ""
     name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func

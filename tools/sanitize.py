@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1 -O1"
 KERNELS = ["tests/kernels", "tests/test_optimization_equivalence.py"]
 FITS = ["tests/density/test_scm.py", "tests/documents/test_lda.py", "tests/graphs/test_bigclam.py"]
-# Each loop over chunks, in both types and widths and on threads.
+# These run each loop over chunks, in both types and widths and on threads.
 SHORT = (
     "twins or distances or window or sums_over_pairs or seeding_kernel or gauss_kernels or threads_do_not "
     "or compiled_lda or compiled_plsi or compiled_ratio or compiled_sweep or compiled_gumbel"
@@ -61,7 +61,7 @@ def run(folder: Path, threads: int, tests: list[str]) -> int:
 
 
 def main() -> int:
-    """Build, and run the tests; the exit status of the first run that fails."""
+    """Build and run the tests; return the largest exit status."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--short", action="store_true", help="a sample of the tests, on two threads")
     short = parser.parse_args().short

@@ -32,7 +32,7 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Krishnapuram, Keller (1993, 1996)",
-        "clusters among outliers, typicalities wanted; not where every cluster must be found: prototypes may coincide",
+        "clusters among outliers, typicalities wanted; not if every cluster must be found: prototypes may coincide",
     ),
     Row(
         "PFCM",
@@ -72,7 +72,7 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Lingras, West (2004)",
-        "round clusters, sure members to be told from doubtful ones; not for elongated clusters or fine degrees",
+        "round clusters, sure and doubtful members to be separated; not for elongated clusters or fine degrees",
     ),
     Row(
         "AFCM",
@@ -101,8 +101,8 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Lin, Chen (2020)",
-        "round clusters, one that does not depend on the start, or an unknown number of separate ones; not for overlap "
-        "with the number unknown",
+        "round clusters, a result that does not depend on the start, or an unknown number of separate clusters; not "
+        "for overlapping clusters of unknown number",
         "Only the abstract was at hand: fuzzy c-means with a fusion penalty on many first centroids and one "
         "hyper-parameter; the form of the penalty, the path, the solver and the choice of the number are ours.",
     ),
@@ -112,7 +112,7 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Li, Wang (2024)",
-        "a k-means partition of least cost, many poor local optima; not for clusters that are not round",
+        "a k-means partition of least cost despite many poor local optima; not for clusters that are not round",
     ),
     Row(
         "SFCMEP",
@@ -120,7 +120,7 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Hong et al. (2025)",
-        "round clusters, labels or prior memberships of a few samples; not where only the classes of the rest matter",
+        "round clusters, labels or prior memberships of a few samples; not if only the classes of the rest matter",
         "Only the abstract and introduction were at hand: an entropy between memberships and priors, for samples that "
         "have one, is added to fuzzy c-means; its form, the learnt entropy weight and the weight of labels are ours.",
     ),
@@ -130,7 +130,7 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Kim, Lee (2002)",
-        "colours of images, those that look the same to belong together; on other features no better than FCM",
+        "colours of images, grouped by how alike they look; on other features no better than FCM",
         "The abstract names a three-dimensional fuzzy colour ball, two distances between colours and fuzzy colour "
         "centroids; the formulae and the radii are ours.",
     ),
@@ -174,7 +174,7 @@ REGISTRY: tuple[Row, ...] = (
         "evidential",
         None,
         "Masson, Denoeux (2008)",
-        "round clusters, doubt between clusters and outliers told apart; not for many clusters or elongated ones",
+        "round clusters, doubt between clusters to be told from outliers; not for many clusters or elongated ones",
     ),
     Row(
         "EVCLUS",
@@ -182,8 +182,8 @@ REGISTRY: tuple[Row, ...] = (
         "evidential",
         None,
         "Denoeux, Masson (2004); Denoeux, Sriboonchitta, Kanjanatarakul (2016)",
-        "dissimilarities instead of features, doubt and outliers told apart; not for more rows than pairs of them fit, "
-        "or overlap in 40 features and more",
+        "dissimilarities instead of features, doubt to be told from outliers; not for very many rows, as it fits pairs "
+        "of them, or overlap in 40 features and more",
     ),
     Row(
         "KFCM",
@@ -220,8 +220,8 @@ REGISTRY: tuple[Row, ...] = (
         "density",
         None,
         "Chiu (1994)",
-        "the number of clusters is not known, centres are to be samples; not for overlap in more than 10 features, nor "
-        "for classes that are no dense places",
+        "an unknown number of clusters, centres that are samples; not for overlap in more than 10 features, nor for "
+        "classes that are not dense regions",
     ),
     Row(
         "SoftDBSCANGM",
@@ -230,7 +230,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Smiti, Elouedi (2016)",
         "dense clusters among noise, their number not known; not for overlap, different densities, or classes that "
-        "are no dense places",
+        "are not dense regions",
         "only abstracts: DBSCAN-GM joins DBSCAN and Gaussian means, Soft DBSCAN adds degrees as in fuzzy c-means",
     ),
     Row(
@@ -239,7 +239,7 @@ REGISTRY: tuple[Row, ...] = (
         "consensus",
         None,
         "Punera, Ghosh (2008)",
-        "one partition from several, in numbers and sizes of clusters that differ; not with METIS for unequal clusters",
+        "one partition from several whose clusters differ in number and size; not with METIS for unequal clusters",
     ),
     Row(
         "SHBGF",
@@ -255,7 +255,7 @@ REGISTRY: tuple[Row, ...] = (
         "consensus",
         None,
         "Punera, Ghosh (2008)",
-        "one soft partition from several with similar clusters; not where their numbers of clusters are far from K",
+        "one soft partition from several with similar clusters; not if their numbers of clusters are far from K",
     ),
     Row(
         "SKFCM",
@@ -263,7 +263,7 @@ REGISTRY: tuple[Row, ...] = (
         "images",
         None,
         "Zhang, Chen (2004); Chen, Zhang (2004)",
-        "noisy grey or colour images; not where one region is much larger than the others",
+        "noisy grey or colour images; not if one region is much larger than the others",
         "the penalty agrees with public programs written after its publication, the other three terms are known from "
         "an abstract, with centres that we derived from the objective; borders and default weight are ours",
     ),
@@ -273,7 +273,7 @@ REGISTRY: tuple[Row, ...] = (
         "images",
         None,
         "Pham, Prince (1999)",
-        "grey images and volumes with smooth shading; not where the shading has the scale of the regions",
+        "grey images and volumes with smooth shading; not if the shading has the scale of the regions",
     ),
     Row(
         "RDFKC",
@@ -289,7 +289,7 @@ REGISTRY: tuple[Row, ...] = (
         "federated",
         None,
         "Ngo, Fang, Rumbut, Wang (2024)",
-        "rows that must stay with several clients, values missing; not where the rows can be pooled and are complete",
+        "rows that must stay with several clients, values missing; not if the rows can be pooled and are complete",
     ),
     Row(
         "LDA",
@@ -321,7 +321,7 @@ REGISTRY: tuple[Row, ...] = (
         "documents",
         None,
         "Lin, Kondadadi (2001)",
-        "overlapping groups of texts by any similarity, some texts in none; not for texts of a few words",
+        "overlapping groups of texts by any similarity, some texts in no group; not for texts of a few words",
     ),
     Row(
         "KMART",
@@ -329,7 +329,7 @@ REGISTRY: tuple[Row, ...] = (
         "documents",
         None,
         "Kondadadi, Kozma (2002)",
-        "streaming texts, number of groups unknown, one pass; not where the order of the texts must not matter",
+        "streaming texts, number of groups unknown, one pass; not if the order of the texts must not matter",
     ),
     Row(
         "BIGCLAM",
@@ -353,7 +353,7 @@ REGISTRY: tuple[Row, ...] = (
         "graphs",
         None,
         "Airoldi, Blei, Fienberg, Xing (2008); Gopalan, Blei (2013)",
-        "shares of blocks and the links between blocks wanted; not where overlaps are the point",
+        "shares of blocks and the links between blocks wanted; not if overlaps matter most",
     ),
     Row(
         "CDCGS",
@@ -361,7 +361,7 @@ REGISTRY: tuple[Row, ...] = (
         "graphs",
         "deep",
         "Acharya, Zhang (2020)",
-        "separate communities of small and middle-sized graphs, weighted or not; not where overlaps are the point",
+        "separate communities of small and medium-sized graphs, weighted or not; not if overlaps matter most",
     ),
     Row(
         "NOCD",

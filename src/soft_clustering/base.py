@@ -27,7 +27,7 @@ Modality = Literal["features", "graph", "documents", "partitions", "image", "cli
 
 
 def labels_from_memberships(memberships: NDArray[Any] | dask.array.Array) -> Any:
-    """Row-wise argmax; -1 where a row is all zero. Lazy where the memberships are a Dask array.
+    """The argmax of each row, -1 for a row of zeros; lazy if the memberships are a Dask array.
 
     Examples
     --------
@@ -44,12 +44,12 @@ def labels_from_memberships(memberships: NDArray[Any] | dask.array.Array) -> Any
 
 @cache
 def _parameter_names(cls: Any) -> tuple[str, ...]:
-    """The names of the constructor's parameters; scikit-learn inspects its signature anew at every call."""
+    """The names of the constructor's parameters, cached: scikit-learn inspects the signature at every call."""
     return tuple(cls._get_param_names())
 
 
 def as_fitted(method: Method) -> Method:
-    """Decorate a method that reads parameters after the fit: it sees those of the fit, whatever was set since."""
+    """Decorate a method that reads parameters after the fit: it sees their values at the fit, whatever is set later."""
 
     @wraps(method)
     def with_parameters_of_fit(self: Any, *args: Any, **keywords: Any) -> Any:
@@ -59,7 +59,7 @@ def as_fitted(method: Method) -> Method:
 
 
 def continues_fit(method: Method) -> Method:
-    """Decorate ``partial_fit``: it goes on with the parameters of ``fit`` or of its own first call."""
+    """Decorate ``partial_fit``: it continues with the parameters of ``fit`` or of its own first call."""
 
     @wraps(method)
     def with_parameters_of_fit(self: Any, *args: Any, **keywords: Any) -> Any:
@@ -79,14 +79,14 @@ def continues_fit(method: Method) -> Method:
 class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     """A clusterer whose result is a membership matrix.
 
-    A subclass writes ``fit``, which ends by calling ``_set_memberships``. What the class is stands on the class:
+    A subclass writes ``fit``, which ends by calling ``_set_memberships``. Class attributes describe it:
 
     * ``modality``: what ``fit`` takes;
     * ``membership_kind``: ``"partition"`` (rows sum to 1), ``"possibilistic"`` (each entry in [0, 1]),
       ``"affiliation"`` (unbounded strength) or ``"credal"`` (pignistic probabilities, rows sum to 1).
       ``partition_constrained`` tells whether the rows sum to 1;
-    * ``finds_n_clusters``: whether ``n_clusters=None`` makes the method find the number of clusters. Where False, it is
-      the number of classes in ``y``.
+    * ``finds_n_clusters``: whether ``n_clusters=None`` makes the method find the number of clusters. If False, None
+      stands for the number of classes in ``y``.
 
     Parameters set after ``fit`` do not matter before the next one: a method that reads a parameter after the fit is
     decorated with ``as_fitted``, ``partial_fit`` with ``continues_fit``.
@@ -116,7 +116,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     _partition_constrained = partition_constrained  # its name in the listings of the paper
 
     def _as_fitted(self) -> Any:
-        """The estimator with the parameters of its fit: a copy, where others were set since."""
+        """The estimator with the parameters of its fit: a copy if others were set since."""
         fitted = self.__dict__.get("_fitted_parameters", {})
         if all(map(is_, map(self.__dict__.get, fitted), fitted.values())):
             return self
@@ -163,10 +163,10 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         ----------
         threshold : float, default=None
             A sample belongs to a cluster when its membership is positive and at least this. ``None`` takes the
-            method's own rule: its published threshold or approximation, else 1 / K where rows sum to 1 and 0.5
+            method's own rule: its published threshold or approximation, otherwise 1 / K if rows sum to 1 and 0.5
             for possibilistic memberships.
         top_k : int, default=None
-            Keep at most so many clusters of a sample, those of largest membership.
+            Keep at most this many clusters per sample, the ones of largest membership.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         if hasattr(self, "threshold_"):
             return self.get_cover(self.threshold_)
         threshold = 0.5 if self.membership_kind == "possibilistic" else 1 / self.n_clusters_
-        # A row of equal memberships belongs everywhere, whichever way 1 / K was rounded.
+        # A row of equal memberships belongs to all clusters, whichever way 1 / K was rounded.
         cover: NDArray[np.bool_] = (self.memberships_ >= threshold * (1 - 1e-6)) & (self.memberships_ > 0)
         return cover
 
@@ -208,7 +208,7 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """A soft clusterer with a rule for new data: a subclass writes ``predict_memberships``.
 
     ``train_rule`` says what predicting the training data gives: ``"exact"``, the same memberships to 1e-9, or
-    ``"reinferred"``, those of a new sample in the same place.
+    ``"reinferred"``, the memberships of a new sample in the same place.
     """
 
     train_rule: ClassVar[Literal["exact", "reinferred"]] = "exact"
@@ -244,7 +244,7 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     @available_if(_rows_sum_to_one)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, **keywords: Any) -> NDArray[Any]:
-        """Memberships of new data; only where rows sum to 1.
+        """Memberships of new data; exists only if rows sum to 1.
 
         Parameters
         ----------

@@ -155,7 +155,7 @@ def test_identical_and_empty_documents():
 
 
 def test_documents_that_share_nothing():
-    with pytest.warns(ConvergenceWarning, match="coverage=0.5 of the documents resembles any seed"):
+    with pytest.warns(ConvergenceWarning, match="fewer documents resemble any seed than coverage=0.5 asks for"):
         model = SISC(2, random_state=0).fit(np.eye(8))
     assert model.threshold_ == 0 and model.n_clusters_ == 1
     assert (model.labels_ == -1).sum() == 7

@@ -513,9 +513,9 @@ def test_an_even_image(value, spatial):
 def test_memberships_that_do_not_come_to_rest():
     image = np.random.default_rng(0).uniform(size=(30, 30))
     model = SKFCM(3, spatial="penalty", tol=1e-14, max_iter=4, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"did not come to rest in max_iter=4 passes .* smaller spatial_weight"):
+    with pytest.warns(ConvergenceWarning, match=r"did not settle in max_iter=4 passes .* smaller spatial_weight"):
         model.fit(image)
-    with pytest.warns(ConvergenceWarning, match="did not come to rest"):
+    with pytest.warns(ConvergenceWarning, match="did not settle"):
         np.testing.assert_array_equal(model.predict_memberships(image), model.memberships_)
 
 

@@ -296,7 +296,7 @@ def test_reg_covar_is_in_input_units():
         ([0], None, r"The columns beta_features of X must have entries in \[0, 1\]"),
         ([4], None, "beta_features must be column indices from 0 to 3"),
         ([0, 1, 2, 3], None, "beta_features must leave a Gaussian feature"),
-        ([0], B, "beta_features must be None where X_beta is given"),
+        ([0], B, "beta_features must be None if X_beta is given"),
         (None, B - 0.5, r"X_beta must have entries in \[0, 1\]"),
         (None, B[:10], "X_beta must have as many rows as X"),
         ("first", None, "'beta_features' parameter"),

@@ -21,7 +21,7 @@ from ..kernels.centers import center_memberships
 if TYPE_CHECKING:
     from scipy import sparse
 
-_KMEANS_RUNS = 5  # for all starts together: a poor one is hardly ever mended by what follows
+_KMEANS_RUNS = 5  # for all starts together: the fit hardly ever mends a poor start
 _KMEANS_PASSES, _KMEANS_TOL = 20, 1e-3  # a start needs no more
 
 
@@ -33,7 +33,7 @@ class DocumentClusterer(InductiveSoftClusterer):
     vectorizer_: Any
 
     def _default_vectorizer(self, n_documents: int) -> Any:
-        """What makes counts of texts where the user gives no vectorizer."""
+        """The vectorizer that counts the words of texts if the user gives none."""
         return count_vectorizer(n_documents, max_df=0.95)
 
     def _documents(self, X: DocumentsLike, *, reset: bool) -> Any:
@@ -50,7 +50,7 @@ class DocumentClusterer(InductiveSoftClusterer):
         Parameters
         ----------
         n_words : int, default=10
-            At most so many of a cluster; words of weight 0 are left out.
+            Largest number of words per cluster; words of weight 0 are left out.
 
         Returns
         -------
@@ -82,13 +82,13 @@ def inverse_frequency(X: sparse.csr_array, weight: NDArray[np.float64] | None = 
 
 
 def unit_rows(X: sparse.csr_array, idf: NDArray[np.float64] | None) -> Any:
-    """Rows of length 1, in proportion to (1 + log count) times ``idf`` where it is given; empty ones stay so."""
+    """Rows of length 1, in proportion to (1 + log count) times ``idf`` if it is given; empty rows stay empty."""
     X = X.astype(np.float64)
     X.eliminate_zeros()
     if idf is not None:
         X.data = np.where(X.data > 1, 1 + np.log(np.maximum(X.data, 1)), X.data)
         X.data *= idf[X.indices]
-    # In units of the largest entry of a row: the squares of very small or large ones are no floats.
+    # Divide each row by its largest entry first: the squares of very large or small entries overflow or underflow.
     return normalize(normalize(X, norm="max", copy=False), copy=False)
 
 
@@ -104,7 +104,7 @@ def require_words(X: sparse.csr_array) -> None:
 
 
 def groups(block: Block, K: int, rng: np.random.RandomState, n_starts: int) -> NDArray[np.float64]:
-    """Clusters of the best of a few k-means runs on tf-idf rows, as indicators (n, K), for one of some starts."""
+    """Indicators (n, K) of the best of a few k-means partitions of tf-idf rows, for one of ``n_starts`` starts."""
     blocks = make_blocks(tfidf(block), block.weight)
     n_runs = max(1, _KMEANS_RUNS // n_starts)
     V = best_kmeans(blocks, K, rng, n_runs, _KMEANS_PASSES, _KMEANS_TOL)
@@ -118,7 +118,7 @@ def with_text(blocks: Blocks) -> NDArray[np.intp]:
 
 
 def has_distinct(block: Block, K: int) -> bool:
-    """Whether at least K documents differ from each other; looks at no more than it needs."""
+    """Whether at least K documents differ from each other; stops as soon as it has found them."""
     X, met = block.X, set()
     for lo, hi in zip(X.indptr[:-1], X.indptr[1:], strict=True):
         met.add((X.indices[lo:hi].tobytes(), X.data[lo:hi].tobytes()))

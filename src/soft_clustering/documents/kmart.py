@@ -4,9 +4,9 @@ Category j has a prototype P_j, a count per word. Document x matches it by
 
     |min(x, P_j)| / |x|,
 
-sums over the words. Documents come one after the other: where the match is at least the vigilance, P_j moves to
-rate min(x, P_j) + (1 - rate) P_j; a document that no category takes becomes the prototype of a new one. So prototypes
-only shrink, and have no words but those of their first document.
+where |.| is the sum over the words. Documents come one after the other: if the match is at least the vigilance, P_j
+moves to rate min(x, P_j) + (1 - rate) P_j; a document that matches no category becomes the prototype of a new one. So
+prototypes only shrink, and have only words of their first document.
 
 References
 ----------
@@ -38,13 +38,13 @@ from .corpus import DocumentClusterer, require_words
 if TYPE_CHECKING:
     from typing import Self
 
-_ROUNDING = 1e-9  # of the vigilance: sums in another order may come out smaller
-_SMALL = 1e-100  # of a factor, which is then multiplied out
+_ROUNDING = 1e-9  # part of the vigilance: sums in another order may come out smaller
+_SMALL = 1e-100  # a smaller factor is multiplied out
 _PIECE = 1 << 20  # pairs of an entry and a category looked at together
 
 
 class Categories:
-    """The prototypes while documents come: P_j is column j times a factor, which takes the words a document lacks."""
+    """The prototypes while documents come: P_j is column j times a factor, which shrinks the words a document lacks."""
 
     def __init__(self, prototypes: NDArray[Any]) -> None:
         self.n = len(prototypes)
@@ -56,7 +56,7 @@ class Categories:
         return np.ascontiguousarray((self._columns[:, : self.n] * self._factors[: self.n]).T)
 
     def learn(self, words: NDArray[Any], x: Array, vigilance: float, rate: float) -> bool:
-        """Show a document to the categories; whether any takes it."""
+        """Show a document to the categories; return whether it matches any."""
         P = self._columns[words, : self.n] * self._factors[: self.n]
         common = np.minimum(P, x[:, None])
         (passing,) = np.nonzero(common.sum(axis=0) >= vigilance * (1 - _ROUNDING) * x.sum())
@@ -71,7 +71,7 @@ class Categories:
         return True
 
     def found(self, words: NDArray[Any], x: Array) -> None:
-        """A new category with a document as its prototype."""
+        """Found a new category with a document as its prototype."""
         if self.n == len(self._factors):
             room = max(16, self.n)
             self._columns = np.hstack([self._columns, np.zeros((len(self._columns), room))])
@@ -91,8 +91,8 @@ def prototype_change(old: Categories, new: Categories, history: list[float], sca
 class KMART(DocumentClusterer):
     """Modified fuzzy ART: overlapping categories of documents, their number found in one pass.
 
-    Fuzzy ART without its choice of one winner: a document joins every category whose prototype it matches well enough,
-    and founds a new one where there is none. Documents may keep coming (``partial_fit``).
+    This is fuzzy ART without its choice of one winner: a document joins every category whose prototype it matches well
+    enough, and founds a new one if there is none. Documents may keep coming (``partial_fit``).
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ class KMART(DocumentClusterer):
         How far a prototype moves towards what it shares with a document, in (0, 1]. 1, the fast learning of fuzzy ART,
         wears prototypes down to the few words that all documents share, and categories multiply.
     max_clusters : int or None, default=None
-        Categories at most; a document that would found one more stays without.
+        Largest number of categories; a document that would found one more stays without a category.
     shuffle : bool, default=False
-        Whether every pass takes the documents in a random order, instead of the order in which they stand.
+        Whether every pass takes the documents in a random order instead of their order in X.
     vectorizer : vectorizer or None, default=None
-        What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words
-        and, from 20 documents on, without words of a single one.
+        Counts the words of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words
+        and, from 20 documents on, without words that occur in only one.
     max_iter : int, default=1
         Passes over the documents.
     tol : float, default=1e-4
@@ -121,7 +121,7 @@ class KMART(DocumentClusterer):
     Attributes
     ----------
     memberships_ : ndarray of shape (n_documents, n_clusters)
-        The match with the final prototypes where it reaches the vigilance, else 0.
+        The match with the final prototypes if it reaches the vigilance, otherwise 0.
     labels_ : ndarray of shape (n_documents,)
         Category of best match; -1 for a row of zeros.
     n_clusters_ : int
@@ -144,14 +144,14 @@ class KMART(DocumentClusterer):
 
     Notes
     -----
-    After [1]_, from fuzzy ART [2]_; that all categories that pass learn is reconstructed, and the match as the
-    membership is ours. Without complement coding: words that two documents both lack would count as a match. The
-    default settings were chosen on one corpus of news.
+    The method follows [1]_, which modifies fuzzy ART [2]_. That all categories above the vigilance learn is
+    reconstructed, and that the match is the membership is ours. There is no complement coding: words that two documents
+    both lack would count as a match. The default settings were chosen on one corpus of news.
 
     The result depends on the order of the documents. Prototypes shrink after a document has joined, so a few
     documents match none in the end. Categories are many and overlap. A pass costs O(nnz K), with a step of Python per
-    document; memory is O(nnz + n K + K V) (V words). One pass is the method: more of them go on shrinking the
-    prototypes and so found more categories, in the end without use.
+    document; memory is O(nnz + n K + K V) (V words). The method is one pass: further passes keep shrinking the
+    prototypes and so found more categories, which are of no use in the end.
 
     References
     ----------
@@ -258,8 +258,8 @@ class KMART(DocumentClusterer):
     def partial_fit(self, X: DocumentsLike, y: object = None) -> Self:
         """Show more documents to the categories, once.
 
-        The first call, unless the model is fitted, starts without categories; with texts it settles the words. There
-        are no ``memberships_`` after it: use ``predict_memberships``.
+        The first call, unless the model is fitted, starts without categories; if X are texts, it determines the words.
+        There are no ``memberships_`` after it: use ``predict_memberships``.
         Parameters set after the first call, or after ``fit``, do not matter.
 
         Parameters
@@ -303,7 +303,7 @@ class KMART(DocumentClusterer):
         return self.centers_
 
     def _pass(self, categories: Categories, X: sparse.csr_array, rng: np.random.RandomState) -> None:
-        """Show every document once; an empty one is none."""
+        """Show every document once, except empty ones."""
         most = np.inf if self.max_clusters is None else self.max_clusters
         for d in rng.permutation(X.shape[0]) if self.shuffle else range(X.shape[0]):
             lo, hi = X.indptr[d], X.indptr[d + 1]
@@ -326,7 +326,7 @@ class KMART(DocumentClusterer):
 def matches(X: sparse.csr_array, prototypes: NDArray[Any]) -> Array:
     """|min(x_i, P_j)| / |x_i| of CSR rows and prototypes (K, V), (n, K); 0 for an empty row.
 
-    Looks at the pairs of an entry of X and a prototype that has its word, as many at a time as memory should hold.
+    It visits the pairs of an entry of X and a prototype that has its word, a bounded number at a time.
     """
     n, K = X.shape[0], len(prototypes)
     P = sparse.csc_array(prototypes).astype(np.float64)

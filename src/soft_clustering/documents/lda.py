@@ -10,7 +10,7 @@ of the log likelihood by alternating
 * gamma_dk = alpha + A_dk sum_w x_dw B_kw / s_dw with s_dw = sum_k A_dk B_kw, for each document until it settles;
 * lambda_kw = eta + B_kw sum_d A_dk x_dw / s_dw.
 
-The online form does the second with a batch of documents at a time, in steps that shrink.
+The online form makes the second step with a batch of documents at a time, and its steps shrink.
 
 References
 ----------
@@ -46,7 +46,7 @@ from .topics import TOPICS, TopicModel, weighted_rows
 if TYPE_CHECKING:
     from typing import Self
 
-_OWN = 0.9  # of the words of a group that start in its topic; the others are in all
+_OWN = 0.9  # part of the words of a group that starts in its topic; the rest is spread over all topics
 _NEWTON_STEPS = 50
 
 
@@ -62,7 +62,7 @@ class Topics(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What a block contributes, and the topics' part of the bound, which is the same in all."""
+    """What a block contributes, and the topics' part of the bound, which is the same in all blocks."""
 
     documents: TopicStatistics
     topics: float
@@ -85,7 +85,7 @@ def without_draws(state: Topics) -> Topics:
 def make_topics(
     components: Array, prior: Array, topic_word_prior: float, draws: np.random.RandomState | None, n_batches: int
 ) -> Topics:
-    """The state of some topics."""
+    """The state with these topics, and their part of the bound."""
     eta, total = topic_word_prior, components.sum(axis=1)
     logs = psi(components) - psi(total)[:, None]
     bound = ((eta - components) * logs + gammaln(components) - gammaln(eta)).sum()
@@ -96,7 +96,7 @@ def make_topics(
 def fit_prior(alpha: Array, logs: Array) -> Array:
     """The Dirichlet parameters that suit the mean E[log theta] of documents, by Newton's method from ``alpha``.
 
-    The Hessian is a diagonal plus a constant: a step costs O(K). A single topic suits any.
+    The Hessian is a diagonal plus a constant, so a step costs O(K). With a single topic any parameter fits.
     """
     if len(alpha) == 1:
         return alpha
@@ -125,8 +125,8 @@ def fit_prior(alpha: Array, logs: Array) -> Array:
 class LDA(TopicModel[Topics, Expected]):
     """Latent Dirichlet allocation: documents as mixtures of topics.
 
-    Every document has shares of all topics, every topic is a distribution over the words. Variational Bayes, over all
-    documents at once or over batches.
+    Every document has shares of all topics, and every topic is a distribution over the words. The fit is by variational
+    Bayes, over all documents at once or over batches.
 
     Parameters
     ----------
@@ -137,27 +137,27 @@ class LDA(TopicModel[Topics, Expected]):
     topic_word_prior : float or None, default=None
         Dirichlet parameter of the words of a topic. None is 1 / K.
     learn_doc_prior : bool, default=False
-        Whether to fit the first one to the data, a parameter per topic, starting from the value given.
+        Whether to fit ``doc_topic_prior`` to the data, a parameter per topic, starting from the value given.
     learning_method : {'batch', 'online'}, default='batch'
         Whether the topics change after all documents or after ``batch_size`` of them. Online needs fewer passes over
         many documents.
     learning_decay : float, default=0.7
-        Online, batch t moves the topics by the part (learning_offset + t)^(-learning_decay) of the way.
+        Online, batch t moves the topics by (learning_offset + t)^(-learning_decay) of the way.
     learning_offset : float, default=10.0
         Online, larger values make the first batches count less.
     batch_size : int, default=128
         Documents of a batch, online.
     total_samples : float, default=1e6
-        Documents that there are in all, for ``partial_fit``, which sees some at a time.
+        Total number of documents, for ``partial_fit``, which sees some at a time.
     max_doc_update_iter : int, default=100
-        Steps of a document in one pass.
+        Largest number of steps of a document in one pass.
     mean_change_tol : float, default=1e-3
         A document has settled when its gamma changes by less than this, in the mean over the topics.
     vectorizer : vectorizer or None, default=None
-        What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
-        without words of more than 95 % of the documents or, from 20 documents on, of a single one.
+        Counts the words of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
+        without words that occur in more than 95 % of the documents or, from 20 documents on, in only one.
     init : {'kmeans', 'random'} or array of shape (n_clusters, n_words), default='kmeans'
-        Starting topics: mostly the words of the groups of k-means on tf-idf (random numbers where fewer than K
+        Starting topics: mostly the words of the groups of k-means on tf-idf (random numbers if fewer than K
         documents differ); random numbers, with random starts of the documents in every pass; or Dirichlet parameters,
         which force one start.
     n_init : int, default=1
@@ -174,19 +174,19 @@ class LDA(TopicModel[Topics, Expected]):
     Attributes
     ----------
     memberships_ : ndarray of shape (n_documents, n_clusters)
-        Shares of the topics, gamma with rows that sum to 1. A document without known words has those of the prior.
+        Shares of the topics: gamma over its row sums. A document without known words has the shares of the prior.
     labels_ : ndarray of shape (n_documents,)
         Topic of largest share.
     n_clusters_ : int
     topic_word_ : ndarray of shape (n_clusters, n_words)
-        Word probabilities of the topics, rows of ``components_`` that sum to 1.
+        Word probabilities of the topics: the rows of ``components_`` divided by their sums.
     components_ : ndarray of shape (n_clusters, n_words)
         The Dirichlet parameters lambda.
     words_ : ndarray of shape (n_words,)
     vectorizer_ : vectorizer
         The fitted one, for texts.
     doc_topic_prior_ : float or ndarray of shape (n_clusters,)
-        alpha; an array where it was learnt.
+        alpha; an array if it was learnt.
     topic_word_prior_ : float
         eta.
     objective_ : float
@@ -207,11 +207,11 @@ class LDA(TopicModel[Topics, Expected]):
     Notes
     -----
     Follows [1]_ and, online, [2]_. The start by k-means is ours. A pass costs O(nnz K) for each step of the documents;
-    memory is O(nnz + n K + K V) (V words). With ``init='random'`` the numbers are those of scikit-learn's estimator
-    for the same seed, up to the digits of its digamma function.
+    memory is O(nnz + n K + K V) (V words). With ``init='random'`` the results are those of scikit-learn's estimator
+    for the same seed, up to the accuracy of its digamma function.
 
-    Every pass starts its documents anew, from gamma = 1: going on from the pass before would stop them early. On few or
-    shapeless documents the objective may therefore fall now and then.
+    Every pass starts its documents again from gamma = 1: continuing from the previous pass would stop them early. With
+    few documents, or documents without clear topics, the objective may therefore fall now and then.
     ``score`` is the bound L of new documents. Entries of X need not be whole numbers. ``sample_weight`` counts
     documents, not words.
 
@@ -235,7 +235,7 @@ class LDA(TopicModel[Topics, Expected]):
     doc_topic_prior_: float | Array
     topic_word_prior_: float
     n_batch_iter_: int
-    # The documents of a pass start anew, and may settle elsewhere; the last state is the most learnt.
+    # The documents start again in each pass and may settle elsewhere, so the objective may fall: keep the last state.
     _policy = replace(TOPICS, monotone=False, final=without_draws)
     _remedy: ClassVar[str] = "Lower doc_topic_prior, start from topics that differ"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
@@ -326,7 +326,7 @@ class LDA(TopicModel[Topics, Expected]):
         return self._step(state, statistics.documents, blocks.total_weight, 1.0, 1.0)
 
     def _step(self, state: Topics, found: TopicStatistics, n: float, times: float, rate: float) -> Topics:
-        """Topics moved by ``rate`` towards those that suit documents of a summed weight n, each counted so often."""
+        """Topics moved by ``rate`` towards those of documents of total weight n, each counted ``times`` times."""
         target = self.topic_word_prior_ + times * (found.words * state.words).T
         prior = state.prior
         if self.learn_doc_prior:
@@ -355,7 +355,7 @@ class LDA(TopicModel[Topics, Expected]):
         fit.run_starts(self._starts(blocks, rng), partial(loop, report=fit.report))
 
     def _learn(self, state: Topics, batch: Block, total: float) -> tuple[Topics, TopicStatistics]:
-        """Topics after one more batch of documents, which stands for documents of a summed weight ``total``."""
+        """Topics after one more batch of documents, which represents documents of total weight ``total``."""
         found = self._statistics(batch, state).documents
         size = float(batch.n if batch.weight is None else batch.weight.sum())
         rate = (self.learning_offset + state.n_batches) ** -self.learning_decay
@@ -374,8 +374,8 @@ class LDA(TopicModel[Topics, Expected]):
     def partial_fit(self, X: DocumentsLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> Self:
         """Move the topics by more documents, ``batch_size`` at a time.
 
-        The first call, unless the model is fitted, makes the topics to start from; with texts it settles the words.
-        There are no ``memberships_`` after it: use ``predict_memberships``.
+        The first call, unless the model is fitted, makes the topics to start from; if X are texts, it determines the
+        words. There are no ``memberships_`` after it: use ``predict_memberships``.
         Parameters set after the first call, or after ``fit``, do not matter.
 
         Parameters

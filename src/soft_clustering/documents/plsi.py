@@ -15,7 +15,7 @@ steps maximise
 
     L_beta = sum_dw x_dw log s_dw,
 
-which is L at beta = 1. Tempering lowers beta as long as words held out become more likely.
+which is L at beta = 1. Tempering lowers beta as long as held-out words become more likely.
 
 References
 ----------
@@ -46,16 +46,16 @@ from .corpus import groups, has_distinct, with_text
 from .topics import TOPICS, TopicModel, count_words, weighted_rows
 
 _OWN = 0.9  # share of its group's topic that a document starts with
-_SMOOTH = 1e-4  # of the mean count of a word in a topic, added at the start
-_SETTLED = 1e-7  # change of a share below which a folded-in document is left alone
+_SMOOTH = 1e-4  # part of the mean count of a word in a topic that is added at the start
+_SETTLED = 1e-7  # a folded-in document is finished when its shares change by less
 # The schedule of tempering
-_GAIN = 1e-4  # in held-out log likelihood per word that counts as one
+_GAIN = 1e-4  # the least gain in held-out log likelihood per word that counts
 _PATIENCE = 3  # passes without such a gain
 _LEAST_PASSES = 5  # at each beta
 _LAST_PASSES = 10  # over all words
 _LEAST_BETA = 0.1
 _FEW_STARTS = 3  # random ones, of which some collapse when tempered
-_LARGEST_DRAW = 2.0**31  # counts beyond are not split word by word
+_LARGEST_DRAW = 2.0**31  # larger counts are not split word by word
 
 
 class Aspects(NamedTuple):
@@ -68,12 +68,12 @@ class Aspects(NamedTuple):
 
 
 def folded_in(state: Aspects) -> Aspects:
-    """The state in which the shares of all documents, those of the fit included, come from the topics."""
+    """The state in which the shares of all documents, including those of the fit, are inferred from the topics."""
     return state._replace(shares=None)
 
 
 class Expected(NamedTuple):
-    """What a pass over the documents, which are one block, gives."""
+    """The results of a pass over the documents, which are one block."""
 
     objective: float
     shares: Array  # (n, K), all zero for a document without words
@@ -89,7 +89,7 @@ class TemperedRun(Run[Aspects]):
 
 
 def columns_to_one(counts: Array) -> tuple[Array, Array]:
-    """Columns (V, K) divided by their sums, and the shares (K,) of these; a column of zeros becomes the mean one."""
+    """Columns (V, K) divided by their sums, and the shares (K,) of the sums; a column of zeros becomes the mean one."""
     mass = counts.sum(axis=0)
     total = float(mass.sum())
     V, K = counts.shape
@@ -119,7 +119,7 @@ def with_words(block: Block, wanted: NDArray[np.bool_]) -> Block:
 
 
 def split_words(block: Block, fraction: float, rng: np.random.RandomState) -> tuple[Block, Block]:
-    """Words to learn from, and about a ``fraction`` of them held out.
+    """The words to learn from, and about a ``fraction`` of all words, which is held out.
 
     Whole counts are split word by word, others entry by entry.
     """
@@ -146,8 +146,8 @@ def split_words(block: Block, fraction: float, rng: np.random.RandomState) -> tu
 class PLSI(TopicModel[Aspects, Expected]):
     """Probabilistic latent semantic indexing: documents as mixtures of topics, by maximum likelihood.
 
-    Every document has shares of all topics, every topic is a distribution over the words. There are no priors; what
-    guards against overfitting is tempering, expectation maximisation with softened posteriors.
+    Every document has shares of all topics, and every topic is a distribution over the words. There are no priors;
+    tempering, expectation maximisation with softened posteriors, guards against overfitting.
 
     Parameters
     ----------
@@ -156,19 +156,19 @@ class PLSI(TopicModel[Aspects, Expected]):
     tempered : bool, default=False
         Whether to hold out words and lower ``beta`` as long as these become more likely. Helps with short documents.
     beta : float, default=1.0
-        Inverse temperature in (0, 1]; the first one when tempered, else the one kept. 1 is maximum likelihood.
+        Inverse temperature in (0, 1]: the first one when tempered, otherwise the only one. 1 is maximum likelihood.
     beta_step : float, default=0.9
         Factor of beta from one level of tempering to the next.
     validation_fraction : float, default=0.1
         Part of the words held out when tempered.
     max_doc_update_iter : int, default=50
-        Steps of a document that is folded in.
+        Largest number of steps of a document that is folded in.
     vectorizer : vectorizer or None, default=None
-        What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
-        without words of more than 95 % of the documents or, from 20 documents on, of a single one.
+        Counts the words of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
+        without words that occur in more than 95 % of the documents or, from 20 documents on, in only one.
     init : {'kmeans', 'random'} or array of shape (n_clusters, n_words), default='kmeans'
-        Start: mostly the groups of k-means on tf-idf (random topics where fewer than K documents differ); random
-        topics and shares; or word weights of the topics, which force one start. Shares not said here start equal.
+        Start: mostly the groups of k-means on tf-idf (random topics if fewer than K documents differ); random topics
+        and shares; or word weights of the topics, which force one start with equal shares.
     n_init : int, default=3
         Starts; the one of largest objective is kept, when tempered the one whose held-out words are most likely.
         Tempering from random starts collapses easily and needs at least 3.
@@ -200,9 +200,9 @@ class PLSI(TopicModel[Aspects, Expected]):
     validation_history_ : ndarray
         Held-out log likelihood per word after each pass of the tempering of the best start; empty without tempering.
     objective_ : float
-        L_beta, the log likelihood where ``beta_`` is 1, maximised.
+        L_beta, maximised; it is the log likelihood if ``beta_`` is 1.
     objective_history_ : ndarray
-        It at each state visited, the last one included; when tempered those of the last passes, over all words.
+        L_beta at each state visited, the last one included; when tempered, of the last passes over all words only.
     n_iter_ : int
         Passes of the best start.
     converged_ : bool
@@ -214,15 +214,15 @@ class PLSI(TopicModel[Aspects, Expected]):
 
     Notes
     -----
-    Follows [1]_ and [2]_; [3]_ has both at length. The start by k-means, the patience of the schedule and the ten
-    passes over all words that end it are ours, and so is no tempering by default. A pass costs O(nnz K), memory is
+    The method follows [1]_ and [2]_; [3]_ has both at length. The start by k-means, the patience of the schedule, the
+    ten passes over all words that end it, and the default without tempering are ours. A pass costs O(nnz K), memory is
     O(nnz + (n + V) K) (V words).
 
-    New documents are folded in: the topics stay, the shares are found from equal ones. ``memberships_`` come from that,
-    too, so that predicting the training documents gives them again; at the default number of steps they are near, but
-    not at, the optimum for the topics.
+    New documents are folded in: the topics stay, and the shares are found from equal ones. ``memberships_`` are found
+    in the same way, so that predicting the training documents gives them again; after the default number of steps they
+    are near, but not at, the optimum for the topics.
 
-    ``score`` is the log likelihood L of new documents at any ``beta_``, ``perplexity`` what follows from it. Both are
+    ``score`` is the log likelihood L of new documents at any ``beta_``, and ``perplexity`` follows from it. Both are
     optimistic: the shares of a document are fitted to the words that are then scored. To compare temperatures or
     numbers of topics, fold in some words of each new document and look at the others, as tempering does. Words that no
     training document has are ignored. Entries of X need not be whole numbers. ``sample_weight`` counts documents; what
@@ -302,7 +302,7 @@ class PLSI(TopicModel[Aspects, Expected]):
             )
 
     def _blocks(self, X: DocumentsLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
-        """After the fit, without the words that no topic has."""
+        """Validated documents; after the fit, without the words that no topic has."""
         blocks = super()._blocks(X, sample_weight, frame)
         if frame is None:
             return blocks
@@ -373,7 +373,7 @@ class PLSI(TopicModel[Aspects, Expected]):
         self._learn_all(kept, blocks)
 
     def _temper(self, run: TemperedRun, train: Block, held_out: Block) -> None:
-        """Lower beta until a whole level brings nothing; ``run.state`` becomes the best state on the held-out words."""
+        """Lower beta until a whole level brings no gain; ``run.state`` becomes the best state on the held-out words."""
         count, state, blocks = count_words(held_out), run.state, Blocks([train])
         while True:
             before, waited, passes = run.best, 0, 0
@@ -399,7 +399,7 @@ class PLSI(TopicModel[Aspects, Expected]):
         block, state = blocks.joined(), run.state
         new = ~state.words.any(axis=1)
         if new.any():
-            # Words that were held out altogether: zeros would stay zeros.
+            # Give a start to words that were held out altogether: zero probabilities would stay zero.
             counts = state.words * state.weights * count_words(block)
             counts[new] = block.X[:, new].T @ weighted_rows(block, state.shares)
             state = state._replace(words=columns_to_one(counts)[0])
@@ -423,7 +423,7 @@ class PLSI(TopicModel[Aspects, Expected]):
         self.beta_ = state.beta
 
     def _log_likelihood(self, blocks: Blocks) -> float:
-        """The log likelihood, at any beta: it tells how well a temperature does."""
+        """The log likelihood at any beta, by which temperatures can be compared."""
         block = blocks.joined()
         shares = self._memberships(block, self._state).astype(np.float64)
         return plsi_step(block, shares, self._state.words)[0]

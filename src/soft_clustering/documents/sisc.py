@@ -4,8 +4,8 @@ A cluster is a set c of documents, and the membership of a document x in it is i
 
     m(c, x) = 1 / |c| sum_{p in c} s(p, x).
 
-Document x is in the next c where m(c, x) >= lambda. Starting from the documents near some seeds, far apart from each
-other, sets that overlap much are united and all sets are formed anew, until they stay the same.
+Document x is in the next c if m(c, x) >= lambda. The first sets are the documents near some seeds, which are far apart
+from each other. Then sets that overlap much are united and all sets are formed again, until they stay the same.
 
 References
 ----------
@@ -38,7 +38,7 @@ from .corpus import DocumentClusterer, inverse_frequency, require_words, unit_ro
 if TYPE_CHECKING:
     from typing import Self
 
-_ROUNDING = 1e-6  # of lambda: a mean of similarities that equal it may come out smaller
+_ROUNDING = 1e-6  # part of lambda: a mean of similarities that equal lambda may come out smaller
 _PIECE = 1 << 20  # similarities computed at a time
 
 Sets = NDArray[np.bool_]  # (n, K), or one of them (n,)
@@ -48,7 +48,7 @@ class Round(NamedTuple):
     """The state: sets of documents, which may overlap."""
 
     sets: Sets  # (n, K)
-    means: Array  # (n, K) similarities of the round before with these clusters, infinite if there are none
+    means: Array  # (n, K) similarities with these clusters in the previous round, infinite if there was none
     stuck: bool = False  # whether no document is similar enough to any cluster
 
 
@@ -58,7 +58,7 @@ def sets_change(old: Round, new: Round, history: list[float], scale: Scale) -> f
 
 
 def sets_key(state: Round) -> bytes:
-    """The sets as bytes: where nothing is drawn, all that follows depends on them alone."""
+    """The sets as bytes: without random draws they alone determine all further rounds."""
     return state.sets.tobytes()
 
 
@@ -78,24 +78,24 @@ class SISC(DocumentClusterer):
     seed_factor : int, default=2
         Seeds per expected cluster; there are ``seed_factor * n_clusters`` of them.
     coverage : float, default=0.5
-        Share of the documents that are similar enough to some seed, which settles lambda. Larger values give a smaller
-        lambda, larger sets and fewer clusters.
+        Share of the documents that shall be similar enough to some seed, which determines lambda. Larger values give a
+        smaller lambda, larger sets and fewer clusters.
     merge_overlap : float, default=0.5
         Two sets are united when they share at least this part of the smaller one.
     similarity : {'cosine', 'tanimoto'} or callable, default='cosine'
-        Of two documents: the cosine of their rows, the words they share as part of those of either, or a function of
-        rows X and Y (CSR) that gives a matrix (n, m) of numbers from 0 to 1.
+        Similarity of two documents: the cosine of their rows; the number of words in both over the number of words in
+        either; or a function of rows X and Y (CSR) that returns a matrix (n, m) of numbers from 0 to 1.
     randomize : bool, default=False
         Whether a document that was not in a cluster is compared with it again only with probability m / lambda, which
-        saves time where similarities are expensive.
+        saves time if similarities are expensive.
     weighting : {'tfidf'} or None, default='tfidf'
         Whether rows are weighted by (1 + log count) times the inverse document frequency before they are scaled to
         length 1. None for rows that carry weights already. Tanimoto looks at the sets of words only.
     vectorizer : vectorizer or None, default=None
-        What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
-        without words of more than 95 % of the documents or, from 20 documents on, of a single one.
+        Counts the words of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words,
+        without words that occur in more than 95 % of the documents or, from 20 documents on, in only one.
     max_iter : int, default=100
-        Rounds.
+        Largest number of rounds.
     random_state : int, RandomState or None, default=None
         Seed of the first seed document, and of the choices of ``randomize``.
     verbose : int, default=0
@@ -120,8 +120,8 @@ class SISC(DocumentClusterer):
     n_iter_ : int
         Rounds.
     converged_ : bool
-        Whether the sets stayed the same. False, with a warning that says which, at ``max_iter`` and where the rounds go
-        round in a cycle.
+        Whether the sets stayed the same. False, with a warning, if ``max_iter`` ended the fit or the rounds form a
+        cycle.
 
     See Also
     --------
@@ -130,15 +130,16 @@ class SISC(DocumentClusterer):
 
     Notes
     -----
-    After [1]_, whose steps are reconstructed from descriptions of them; the default settings were chosen on one corpus
-    of news. A first seed is drawn, each next one is the document least similar to its nearest seed. lambda is the
-    largest value that ``coverage`` of the documents reach with some seed but themselves; seeds that no document
-    reaches are dropped.
+    The method follows [1]_, whose steps are reconstructed from descriptions of them; the default settings were chosen
+    on one corpus of news. A first seed is drawn, and each next one is the document least similar to its nearest seed.
+    lambda is the largest value that ``coverage`` of the documents reach with some seed other than themselves; seeds
+    that no other document reaches are dropped.
 
-    With the cosine a round costs O(nnz K) and memory is O(nnz + n K + K V) (V words): no matrix of pairs. Other
-    similarities need those of all documents with the members of the clusters in every round, a piece at a time, and
-    the members are kept for prediction. Many documents stay below lambda, about half of them in a corpus of long
-    texts, among them such that mix themes: a wide ``coverage`` and ``seed_factor=1`` put these into several clusters.
+    With the cosine a round costs O(nnz K) and memory is O(nnz + n K + K V) (V words), without a matrix of pairs. Any
+    other similarity is computed between all documents and the members of the clusters in every round, a piece at a
+    time, and the members are kept for prediction. Many documents stay below lambda, about half of them in a corpus of
+    long texts, among them documents that mix themes: a wide ``coverage`` and ``seed_factor=1`` put these into several
+    clusters.
     Short texts share few words: expect more clusters than asked for, and cycles.
 
     References
@@ -236,7 +237,7 @@ class SISC(DocumentClusterer):
 
     @as_fitted
     def predict_memberships(self, X: DocumentsLike) -> NDArray[Any]:
-        """Mean similarities of new documents with those of the clusters.
+        """Mean similarities of new documents with the documents of the clusters.
 
         Parameters
         ----------
@@ -261,7 +262,7 @@ class SISC(DocumentClusterer):
         return (X > 0).astype(np.float64) if self.similarity == "tanimoto" else unit_rows(X, self._idf)
 
     def _cluster(self, rows: sparse.csr_array, members: Sets) -> Any:
-        """What a mean similarity with some of the rows is computed from: with the cosine their mean is enough."""
+        """What is needed for mean similarities with some of the rows: their mean for the cosine, otherwise the rows."""
         return mean_row(rows, members) if self.similarity == "cosine" else rows[members]
 
     def _mean_similarity(self, rows: sparse.csr_array, cluster: Matrix) -> Array:
@@ -273,7 +274,7 @@ class SISC(DocumentClusterer):
             step = max(1, _PIECE // cluster.shape[0])
             parts = [similar(rows[some], cluster).sum(axis=1) for some in gen_batches(rows.shape[0], step)]
             means = np.concatenate([np.zeros(0), *parts]) / cluster.shape[0]
-            means[np.diff(rows.indptr) == 0] = 0  # whatever a function says of nothing
+            means[np.diff(rows.indptr) == 0] = 0  # an empty document, whatever the user's function returns
         answer: Array = np.minimum(means, 1)
         return answer
 
@@ -287,8 +288,8 @@ class SISC(DocumentClusterer):
         known = np.flatnonzero(np.diff(rows.indptr))
         seeds: list[int] = []
         similarities: list[Array] = []
-        nearest = np.zeros(rows.shape[0])  # similarity with the nearest seed; that of a seed another one
-        candidate = np.full(rows.shape[0], np.inf)  # the same where a seed may still be chosen
+        nearest = np.zeros(rows.shape[0])  # similarity with the nearest seed other than itself
+        candidate = np.full(rows.shape[0], np.inf)  # similarity with the nearest seed; infinite if it cannot be a seed
         candidate[known] = 0
         for _ in range(min(self.seed_factor * self.n_clusters, len(known))):
             seed = int(candidate.argmin()) if seeds else int(rng.choice(known))
@@ -314,7 +315,7 @@ class SISC(DocumentClusterer):
         return (means >= self.threshold_) & (means > 0)
 
     def _next(self, state: Round, rows: sparse.csr_array, rng: np.random.RandomState) -> tuple[Round, None]:
-        """The sets formed anew from the mean similarities with the present ones."""
+        """The next sets, from the mean similarities with the present ones."""
         means = state.means.copy()
         for k, members in enumerate(state.sets.T):
             cluster = self._cluster(rows, members)
@@ -346,7 +347,7 @@ class SISC(DocumentClusterer):
     def _complaints(self, run: Run[Round]) -> Iterator[str]:
         if self.threshold_ == 0:
             yield (
-                f"SISC found that less than the part coverage={self.coverage:.3g} of the documents resembles any seed. "
+                f"SISC found that fewer documents resemble any seed than coverage={self.coverage:.3g} asks for. "
                 "Try a smaller coverage or a larger seed_factor."
             )
         if run.state.stuck:
@@ -365,7 +366,7 @@ def mean_row(rows: sparse.csr_array, members: Sets) -> Array:
 
 
 def tanimoto(X: sparse.csr_array, Y: sparse.csr_array) -> Any:
-    """The words that rows of 0 and 1 share as part of those of either, CSR (n, m)."""
+    """The number of words in both of two rows of 0 and 1 over the number in either, CSR (n, m)."""
     common = sparse.csr_array(X @ Y.T)
     x, y = np.diff(X.indptr), np.diff(Y.indptr)
     common.data /= np.repeat(x, np.diff(common.indptr)) + y[common.indices] - common.data
@@ -373,7 +374,7 @@ def tanimoto(X: sparse.csr_array, Y: sparse.csr_array) -> Any:
 
 
 def checked(similarity: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Array]:
-    """A function of the user's that gives what it should."""
+    """The user's similarity function, with a check of what it returns."""
 
     def call(X: sparse.csr_array, Y: sparse.csr_array) -> Array:
         result = similarity(X, Y)
@@ -399,7 +400,7 @@ def checked(similarity: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Array
 def merge_overlapping(sets: Sets, least: float) -> tuple[Sets, NDArray[np.intp]]:
     """Unite two sets (columns, none empty) that share the part ``least`` of the smaller one, best pair first.
 
-    Also gives the column that each result was, -1 for a union.
+    Also returns the column from which each result comes, -1 for a union.
     """
     members = sets.astype(np.float64)
     common = members.T @ members

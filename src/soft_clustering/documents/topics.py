@@ -15,7 +15,7 @@ from ..engine.loop import Policy, Run, no_units, objective_change
 from ..inputs.features import validate_weights
 from .corpus import DocumentClusterer
 
-_FLAT = 0.05  # difference from its mean below which a share says nothing
+_FLAT = 0.05  # if all shares are within this of their mean, the topics do not tell documents apart
 
 
 TOPICS = Policy(
@@ -28,7 +28,7 @@ class TopicModel(DocumentClusterer, AlternatingClusterer[S, T]):
 
     _policy = TOPICS
     topic_word_: NDArray[Any]
-    _remedy: ClassVar[str]  # of a collapse, beside fewer topics
+    _remedy: ClassVar[str]  # what else to try after a collapse than fewer topics
 
     def _blocks(self, X: DocumentsLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         X = self._documents(X, reset=frame is None)
@@ -87,7 +87,7 @@ class TopicModel(DocumentClusterer, AlternatingClusterer[S, T]):
 
 
 def count_words(block: Block) -> float:
-    """How many words a block has, weights counted."""
+    """The number of words in a block, each document counted by its weight."""
     lengths = np.asarray(block.X.sum(axis=1, dtype=np.float64)).ravel()
     return float(lengths.sum() if block.weight is None else block.weight @ lengths)
 

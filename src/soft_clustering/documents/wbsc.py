@@ -4,7 +4,7 @@ Every word starts as a cluster: the set of documents that contain it. The two cl
 
     |D_a and D_b| / |D_a or D_b|
 
-(Tanimoto) are united, words and documents, as long as that is at least a threshold. A document is in every cluster
+(Tanimoto) are united, words and documents, as long as this is at least a threshold. A document is in every cluster
 that has one of its words.
 
 References
@@ -50,24 +50,25 @@ class WBSC(DocumentClusterer):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        How many clusters to leave: the best pair is united until so many remain, whatever ``similarity_threshold``.
-        None stops at the threshold.
+        Number of clusters: the best pair is united until this many remain, whatever ``similarity_threshold``. None
+        stops at the threshold.
     similarity_threshold : float, default=0.33
         Least similarity of two clusters that are united. Below 0.2 a few clusters swallow most words.
     min_df : int or float, default=2
-        Words count that are in at least so many documents; a float is a share of the documents.
+        Only words in at least this many documents count; a float is a share of the documents.
     max_df : int or float, default=0.5
-        Words count that are in at most so many documents; a float is a share of the documents.
+        Only words in at most this many documents count; a float is a share of the documents.
     merge_subsets : bool, default=False
         Whether a cluster is also united with one that holds all its documents, however many more that has. In small
-        corpora this chains, as words of two documents are in many clusters.
+        corpora this unites long chains of clusters, as the few documents of a rare word are all in many clusters.
     min_cluster_docs : int, default=1
         Clusters of fewer documents are dropped in the end.
     membership : {'tanimoto', 'binary', 'fraction'}, default='tanimoto'
-        Degree to which a document with words w(d) is in a cluster of words W: the words in both as part of those in
-        either, 1 where there is any, or as part of W. All are positive in the same places.
+        Degree to which a document with words w(d) is in a cluster of words W: the number of words in both over the
+        number in either; 1 if any word is in both; or the number in both over the number in W. All three are positive
+        for the same documents.
     vectorizer : vectorizer or None, default=None
-        What makes counts of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words.
+        Counts the words of texts; it is cloned. None is scikit-learn's ``CountVectorizer`` with English stop words.
     verbose : int, default=0
         1 prints a line per fit.
 
@@ -79,7 +80,7 @@ class WBSC(DocumentClusterer):
         Cluster of largest degree; -1 for a row of zeros.
     n_clusters_ : int
     cluster_words_ : list of list of str
-        Words of each cluster, those of most documents first. Clusters stand in the order of ``merge_tree_``.
+        Words of each cluster, the most frequent first. Clusters are in the order of ``merge_tree_``.
     merge_tree_ : ndarray of shape (n_merges, 3)
         Each row unites clusters a and b of some similarity. Word j of ``words_`` is cluster j, row i makes cluster
         ``len(words_) + i``.
@@ -96,13 +97,13 @@ class WBSC(DocumentClusterer):
 
     Notes
     -----
-    After [1]_, whose full text we have not seen: the rules and the threshold are reconstructed, the order best first
-    and the graded degrees are ours. Equal similarities go by the order of the words. Where no word is within
-    ``min_df`` and ``max_df``, or fewer than ``n_clusters`` are, all count, with a warning.
+    The method follows [1]_, whose full text we have not seen: the rules and the threshold are reconstructed; the order
+    (best pair first) and the graded degrees are ours. Equal similarities go by the order of the words. If no word is
+    within ``min_df`` and ``max_df``, or fewer than ``n_clusters`` are, all words count, with a warning.
 
-    Meant for short texts such as lists of search results. A rich vocabulary leaves very many small clusters, for which
-    ``memberships_`` (n, K) is large. Pairs are found in O(sum of squared lengths of the documents); each union then
-    costs at most O(V n / 64) (V words). Nothing is random.
+    It is meant for short texts such as lists of search results. A rich vocabulary leaves very many small clusters, for
+    which ``memberships_`` (n, K) is large. Pairs are found in O(sum of squared lengths of the documents); each union
+    then costs at most O(V n / 64) (V words). Nothing is random.
 
     References
     ----------
@@ -209,7 +210,7 @@ class WBSC(DocumentClusterer):
         return [words[:n_words] for words in self.cluster_words_]
 
     def _words_that_count(self, present: sparse.csr_array) -> NDArray[np.bool_]:
-        """Which words are within ``min_df`` and ``max_df``; all that occur where these are too few."""
+        """Which words are within ``min_df`` and ``max_df``; all words that occur if these are too few."""
         n = present.shape[0]
         frequency = np.bincount(present.indices, minlength=present.shape[1])
         least, most = (df if isinstance(df, Integral) else df * n for df in (self.min_df, self.max_df))
@@ -217,7 +218,7 @@ class WBSC(DocumentClusterer):
         if kept.sum() < (self.n_clusters or 1):
             warnings.warn(
                 f"Only {kept.sum()} words are within min_df={self.min_df} and max_df={self.max_df} of {n} documents: "
-                "WBSC takes all words that occur.",
+                "WBSC uses all words that occur.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -257,8 +258,8 @@ class WBSC(DocumentClusterer):
 class Merging:
     """Clusters of words, united two at a time.
 
-    ``words`` holds those of each cluster that is left. Word j is cluster j, and the i-th union makes cluster V + i; the
-    documents of a cluster are the bits of a number.
+    ``words`` holds the words of each cluster that is left. Word j is cluster j, and the i-th union makes cluster V + i;
+    the documents of a cluster are the bits of a number.
     """
 
     def __init__(self, present: sparse.csr_array, kept: NDArray[np.intp], subsets: bool) -> None:
@@ -268,7 +269,7 @@ class Merging:
         self.tree: list[tuple[int, int, float]] = []
         self.words: dict[int, list[int]] = {}
         self._documents: dict[int, int] = {}
-        self.size = np.zeros(2 * self._V, dtype=np.int64)  # documents of a cluster, 0 where it is no more
+        self.size = np.zeros(2 * self._V, dtype=np.int64)  # documents of a cluster, 0 if it was united with another
         self.size_of_word = np.diff(columns.indptr)
         same: dict[int, int] = {}  # the cluster of words that are in the same documents
         for j in kept.tolist():
@@ -291,7 +292,7 @@ class Merging:
     def reduce(self, level: float, n_clusters: int) -> None:
         """Unite the best pair until ``n_clusters`` are left.
 
-        Pairs are looked for above a level that is halved, so that there are never many to keep.
+        Pairs are searched above a level that is halved in steps, so that few have to be kept at a time.
         """
         if n_clusters > len(self.words):
             raise ValueError(
@@ -310,7 +311,7 @@ class Merging:
         self.size[cluster] = documents.bit_count()
 
     def _join(self, a: int, b: int, similarity: float) -> int:
-        """Unite two clusters; the new one."""
+        """Unite two clusters and return the new one."""
         cluster = int(self._V) + len(self.tree)
         self.tree.append((a, b, similarity))
         self.size[[a, b]] = 0
@@ -340,7 +341,7 @@ class Merging:
         return self._good(others, np.full(len(others), cluster), np.array(common, dtype=np.float64), level)
 
     def _good(self, a: NDArray[Any], b: NDArray[Any], common: NDArray[Any], level: float) -> list[Pair]:
-        """Pairs with so many documents in common, where these are enough."""
+        """The pairs that may be united, given how many documents they have in common."""
         similarity = common / (self.size[a] + self.size[b] - common)
         good = similarity >= level
         if self._subsets:

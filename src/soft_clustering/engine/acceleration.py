@@ -23,7 +23,7 @@ def first_mixed(work: int) -> int:
 
 @runtime_checkable
 class Vectored(Protocol):
-    """A state that says itself which of its numbers are mixed."""
+    """A state that defines itself which of its numbers are mixed."""
 
     def to_vector(self) -> Array:
         """The numbers to mix."""
@@ -33,7 +33,7 @@ class Vectored(Protocol):
 
 
 def to_vector(state: Any) -> Array:
-    """A state as a vector: an array, a named tuple of arrays, or one that says itself how."""
+    """A state as a vector; it is an array, a named tuple of arrays, or :class:`Vectored`."""
     if isinstance(state, np.ndarray):
         return state.ravel()
     if isinstance(state, Vectored):
@@ -73,7 +73,7 @@ class Anderson:
     """
 
     def __init__(self) -> None:
-        self._last: tuple[Array, Array] | None = None  # residual and image of the point before
+        self._last: tuple[Array, Array] | None = None  # residual and image of the previous point
         self._residuals: Array  # their last differences, a row each
         self._images: Array
         self._kept = 0

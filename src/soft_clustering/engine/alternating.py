@@ -1,6 +1,6 @@
 """Estimators that alternate memberships and prototypes.
 
-What a method may write is in the table of :class:`AlternatingClusterer`; ``fuzzy/fcm.py`` is the model to follow. The
+The table of :class:`AlternatingClusterer` lists what a method may write; ``fuzzy/fcm.py`` is the model to follow. The
 engine does the rest: starts, the loop, stopping, acceleration, history, weights, warnings, interruption. States are in
 the coordinates of the blocks' frame, and no (n, K) matrix is kept while iterating.
 """
@@ -60,7 +60,7 @@ T = TypeVar("T", bound=Contribution)
 class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     """Base of the alternating estimators: the engine around the functions of a method.
 
-    A method of state ``S`` and statistics ``T`` may write these, and nothing else of the engine:
+    A method of state ``S`` and statistics ``T`` may override these, and nothing else of the engine:
 
     ======================================  =========================================================================
     ``_policy``                             the :class:`~.loop.Policy`: sense, residual, units, what is kept
@@ -102,7 +102,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     def _blocks(self, X: Any, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         """Validated data in the coordinates that the method works in.
 
-        ``frame`` is None in ``fit``, where the estimator learns what its features are and what their frame is.
+        ``frame`` is None in ``fit``, where the estimator learns its features and their frame.
         """
         policy = self._policy
         X = validate_features(self, X, reset=frame is None, accept_sparse=policy.sparse)
@@ -135,7 +135,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     def _complaints(self, run: Run[S], blocks: Blocks) -> list[str]:
         """What to warn of after a fit.
 
-        A cycle of states that are almost the same is no failure to converge.
+        A cycle of states that are almost the same counts as convergence.
         """
         if run.period and self._cycle_width(run, blocks) <= _SAME_ROWS:
             return []
@@ -153,7 +153,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Where the class says so also a sparse matrix. Read-only arrays and memory maps are not copied.
+            A sparse matrix, too, if the class accepts one. Read-only arrays and memory maps are not copied.
         y : ignored
         sample_weight : array-like of shape (n_samples,), default=None
             Weight 2 is the same as the row twice, weight 0 the same as no row.
@@ -191,7 +191,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         Returns
         -------
         score : float
-            The objective where it is maximised, minus the objective where it is minimised.
+            The objective if it is maximised, minus the objective if it is minimised.
         """
         return -self._policy.sign * self._objective_on(self._new_blocks(X, sample_weight))
 
@@ -243,7 +243,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         return self._complaints(run, blocks)
 
     def _store_rows(self, blocks: Blocks, statistics: Any) -> None:
-        """Set the fitted attributes with an entry per row, those of weight 0 included."""
+        """Set the fitted attributes with an entry per row, including rows of weight 0."""
         if self._policy.holds_rows:
             self._set_memberships(np.ascontiguousarray(statistics.memberships.T, dtype=blocks.dtype))
         else:
@@ -252,16 +252,17 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
             setattr(self, name, self._map_rows(method, blocks))
 
     def _map_rows(self, method: str, blocks: Blocks) -> NDArray[Any]:
-        """What a method of (block, state) says of each row, at the fitted state.
+        """The results per row of a method of (block, state), at the fitted state.
 
-        Lazy results keep the estimator, so they get a copy without the results per row, which would hold themselves.
+        Lazy results keep a reference to the estimator, so they get a copy of it without the results per row: otherwise
+        these would refer to themselves.
         """
         model = copy(self)
         model._forget("memberships_", "labels_", *self._policy.rows)
         return blocks.map_rows(getattr(model, method), self._state)
 
     def _n_starts(self) -> int:
-        """Starts to run: one if the starting point is given."""
+        """The number of starts: one if the starting point is given."""
         return int(self.n_init) if is_drawn(self.init) else 1
 
     def _new_blocks(self, X: Any, sample_weight: ArrayLike | None = None) -> Blocks:
@@ -273,7 +274,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         return self._policy.units(float(blocks.reduce(self._statistics, self._state).objective), blocks)
 
     def _cycle_width(self, run: Run[S], blocks: Blocks) -> float:
-        """How far the memberships of a row change in a cycle, from those of the state that is kept; mean over rows."""
+        """How far the memberships in a cycle differ from the memberships of the state that is kept, mean over rows."""
         kept, state, width = blocks.map_rows(self._memberships, run.state), run.state, 0.0
         for _ in range(run.period - 1):
             state = self._update(state, blocks.reduce(self._statistics, state), blocks)

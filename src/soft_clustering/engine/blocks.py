@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Scaling = Literal["standard", "minmax"]
 _PIECE = 1 << 16  # numbers in a piece of rows: small enough for the cache, large enough for NumPy
-_IN_SPAN = 1e-12  # of its length, the distance of a point of a span from it
+_IN_SPAN = 1e-12  # a point whose distance from the span is below this part of its length lies in the span
 _LIMIT = 1e100  # no coordinate of the frame is larger: squares and their sums stay finite
 
 
@@ -42,7 +42,7 @@ class Frame:
 
     @property
     def unit(self) -> Any:
-        """What a feature of the input is multiplied with."""
+        """The factor that multiplies each feature of the input."""
         return self.scale
 
     def from_input(self, points: ArrayLike) -> Array:
@@ -59,10 +59,10 @@ class Frame:
 
 @dataclass(frozen=True)
 class Subspace(Frame):
-    """Coordinates of ``inner`` within the span of the data, where there are fewer rows than features.
+    """Coordinates of ``inner`` within the span of the data, for fewer rows than features.
 
     The last coordinate is the distance from the span: 0 for the data themselves. Distances to points of the span are
-    those of ``inner``, so nothing is lost but the zeros.
+    the same as in ``inner``.
     """
 
     inner: Frame
@@ -70,7 +70,7 @@ class Subspace(Frame):
 
     @property
     def unit(self) -> Any:
-        """What a feature of the input is multiplied with."""
+        """The factor that multiplies each feature of the input."""
         return self.inner.scale
 
     def from_input(self, points: ArrayLike) -> Array:
@@ -78,7 +78,7 @@ class Subspace(Frame):
         z = self.inner.from_input(points)
         within = z @ self.basis.T
         beyond = np.linalg.norm(z - within @ self.basis, axis=1)
-        beyond[beyond <= _IN_SPAN * np.linalg.norm(within, axis=1)] = 0  # rounding is no distance
+        beyond[beyond <= _IN_SPAN * np.linalg.norm(within, axis=1)] = 0  # only rounding
         return np.column_stack([within, beyond])
 
     def to_input(self, points: Array) -> Array:
@@ -121,7 +121,7 @@ class Block:
     def pieces(self, width: int = 0) -> Iterator[tuple[int, Any, Array]]:
         """(first row, rows in the coordinates of the frame, weights), a cache-sized piece at a time.
 
-        ``width``: numbers that the caller makes of a row, where they may be more than the features.
+        ``width``: how many numbers the caller computes per row, if these may be more than the features.
         """
         entries = -(-self.X.nnz // self.n) if sparse.issparse(self.X) else self.d  # of a row
         step = max(1, _PIECE // max(entries, width, 1))
@@ -136,14 +136,14 @@ class Block:
 
 
 def block_in_frame(X: Matrix, weight: Array | None, frame: Frame) -> Block:
-    """A block of rows in the coordinates of a frame; those of a :class:`Subspace` are a copy."""
+    """A block of rows in the coordinates of a frame; the rows are copied for a :class:`Subspace`."""
     if not isinstance(frame, Subspace):
         return Block(X, weight, frame)
     return Block(frame.from_input(X).astype(X.dtype), weight, Frame(np.zeros(len(frame.basis) + 1), 1.0))
 
 
 class Blocks:
-    """All rows of a data set: one block in memory, several where the data come in parts."""
+    """All rows of a data set: one block in memory, several if the data come in parts."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class Blocks:
         self.mean_variance = mean_variance  # of the features, in the coordinates of the frame
         self.frame = frame or blocks[0].frame
         self.n = sum(block.n for block in blocks)
-        self.n_input = self.n if n_input is None else n_input  # rows of the input, those that are not kept included
+        self.n_input = self.n if n_input is None else n_input  # rows of the input, kept or not
         self.d = blocks[0].d
         self.dtype = blocks[0].X.dtype
         self.is_sparse = sparse.issparse(blocks[0].X)
@@ -170,11 +170,11 @@ class Blocks:
 
     @property
     def n_features(self) -> int:
-        """Features of the input, also where fewer coordinates hold the rows."""
+        """The number of features of the input, even if fewer coordinates hold the rows."""
         return int(self.frame.basis.shape[1]) if isinstance(self.frame, Subspace) else self.d
 
     def in_subspace(self) -> Blocks:
-        """The rows in coordinates of their span, where they are fewer than the features; else as they are.
+        """The rows in coordinates of their span if they are fewer than the features, otherwise unchanged.
 
         For methods whose cost grows with the square of the number of coordinates.
         """
@@ -192,11 +192,11 @@ class Blocks:
         return np.asarray(self.blocks[0].X[0], dtype=np.float64)
 
     def local(self, rng: np.random.RandomState) -> Blocks:
-        """Rows in memory to seed from: all of them here, a sample where they are elsewhere."""
+        """Rows in memory to seed from: all of them, or a sample if the data are not in memory."""
         return self
 
     def reduce(self, function: Callable[..., M], *arguments: object) -> M:
-        """Merge what ``function(block, *arguments)`` says of each block, in order, by its method ``merge``."""
+        """Merge the results of ``function(block, *arguments)``, block after block, by their method ``merge``."""
         if len(self.blocks) == 1:
             return function(self.blocks[0], *arguments)
         parts: Any = (function(block, *arguments) for block in self.blocks)
@@ -204,7 +204,7 @@ class Blocks:
         return merged
 
     def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: object) -> NDArray[Any]:
-        """Stack what ``function(block, *arguments)`` says of the rows of each block."""
+        """Stack the rows that ``function(block, *arguments)`` returns for each block."""
         parts = [function(block, *arguments) for block in self.blocks]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
@@ -328,7 +328,7 @@ def extent(block: Block) -> Extent:
 
 
 class DistinctRows(NamedTuple):
-    """Rows that differ from each other, at most so many as are asked for."""
+    """Rows that differ from each other, up to a limit."""
 
     rows: Array
     limit: int
@@ -367,7 +367,7 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
     moments = blocks.reduce(_moments, Frame(origin, unit))
     limit = 1e307 if blocks.dtype == np.float64 else 1e37
     if not 1e-90 < moments.variance.mean() < min(1e90, limit * limit / 1e4):
-        # Constant, or out of the range where squares are safe: measure in units of the largest entry.
+        # The data are constant, or their squares overflow or underflow: measure in units of the largest entry.
         ends = blocks.reduce(extent)
         most = float(max(np.abs(ends.low).max(), np.abs(ends.high).max()))
         if most > limit:
@@ -375,7 +375,7 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
         unit = 2.0 ** min(-math.frexp(most)[1], 1000) if most > 0 else 1.0
         moments = blocks.reduce(_moments, Frame(origin, unit))
     variance = float(moments.variance.mean())
-    # In the type of the data, as the kernels subtract it there.
+    # The shift has the type of the data, as the kernels subtract it in that type.
     shift = (origin if blocks.is_sparse else origin + moments.mean / unit).astype(blocks.dtype).astype(np.float64)
     if variance == 0:
         return Frame(shift, 1.0), 0.0

@@ -1,4 +1,4 @@
-"""Warnings of fits that went wrong: prototypes that coincide, memberships that tell no row from another."""
+"""Warnings about fits that went wrong: prototypes that coincide, or rows that all have the same memberships."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .blocks import Blocks, distinct_rows
 from .loop import NEAR
 
 _ACCURACY = 100  # distance of the centres from where they would end, in units of the movement at which they stop
-_ALIKE = 0.05  # of the largest membership: smaller differences tell neither two rows nor two clusters apart
+_ALIKE = 0.05  # part of the largest membership: rows or clusters that differ by less are the same
 
 
 def rows_alike(memberships: NDArray[Any]) -> bool:
@@ -21,7 +21,7 @@ def rows_alike(memberships: NDArray[Any]) -> bool:
     def alike(rows: NDArray[Any]) -> bool:
         return bool((rows.min(axis=0) >= (1 - _ALIKE) * rows.max(axis=0)).all())
 
-    # A thousand rows settle it in all but the worst fits.
+    # A thousand rows show the difference, except in the worst fits.
     return alike(memberships[:: max(1, len(memberships) // 1000)]) and alike(memberships)
 
 
@@ -37,8 +37,8 @@ def coinciding(
     """A complaint when all rows have the same memberships, or when all or some prototypes coincide.
 
     Two prototypes coincide if only rounding tells them apart, or if they are within a hundredth of the root mean
-    variance and have the same memberships. A large ``tol`` widens the hundredth to what the centres may still be away
-    from where they would end.
+    variance and have the same memberships. A large ``tol`` widens the hundredth to the distance that the centres may
+    still have from their limits.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def coinciding(
     spread : float
         The variance of the data, summed over the d features.
     remedy : str
-        What to try, with the cause that the estimator can know.
+        What to try, with the cause if the estimator knows it.
     tol : float, default=0.0
         The tolerance of a method that stops by :func:`.loop.center_shift`.
     """
@@ -62,19 +62,19 @@ def coinciding(
 def collapse(
     name: str, V: Array, memberships: NDArray[Any], blocks: Blocks, remedy: str, tol: float = 0.0
 ) -> list[str]:
-    """:func:`coinciding` for prototypes of some blocks; where their rows are duplicates, that is the cause it names."""
+    """:func:`coinciding` for prototypes of some blocks; names duplicate rows as the cause if there are such rows."""
     finding = _finding(V, memberships, blocks.mean_variance * blocks.d, tol)
     return [f"{name} {finding}; {duplicates(blocks, len(V)) or remedy}"] if finding else []
 
 
 def duplicates(blocks: Blocks, K: int) -> str:
-    """A remedy where fewer than K samples differ from each other, empty elsewhere."""
+    """A remedy if fewer than K samples are distinct, otherwise an empty string."""
     n = blocks.reduce(distinct_rows, K).n
     return f"X has duplicates and only {n} distinct samples: use fewer clusters" if n < K else ""
 
 
 def _finding(V: Array, memberships: NDArray[Any], spread: float, tol: float) -> str:
-    """What is wrong with prototypes and memberships; empty if nothing is."""
+    """What is wrong with the prototypes and memberships, or an empty string."""
     K = len(V)
     if K == 1:
         return ""

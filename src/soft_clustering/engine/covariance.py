@@ -15,8 +15,8 @@ from .blocks import Blocks, Frame, Subspace
 from .collapse import columns_alike, rows_alike
 from .loop import NEAR, Scale
 
-COND_MAX = 1e15  # of a covariance that the floor of its eigenvalues has passed
-_LEAST = 1e-200  # a floor if there is no variance at all
+COND_MAX = 1e15  # largest condition number of a covariance: smaller eigenvalues are raised
+_LEAST = 1e-200  # the floor if there is no variance at all
 _SAME = 1e-6  # two prototypes that differ by less are one
 
 
@@ -142,9 +142,9 @@ def log_determinants(factors: Array) -> Array:
 
 
 def all_log_determinants(state: Shaped, n_features: int) -> Array:
-    """Log det of the covariances (K,) in all features, also if a :class:`Subspace` holds the rows.
+    """Log det of the covariances (K,) in all features, even if a :class:`Subspace` holds the rows.
 
-    Beyond the span of the rows a covariance is its last coordinate's variance in every direction.
+    Outside the span of the rows, a covariance has the variance of the last coordinate in every direction.
     """
     beyond = n_features - state.means.shape[1]
     determinants = log_determinants(state.factors)
@@ -173,12 +173,12 @@ def log_units(frame: Frame) -> Array:
 
 
 def mean_likelihood(objective: float, blocks: Blocks) -> float:
-    """The mean log likelihood of the data as they came, from the summed one in the coordinates of the frame."""
+    """The mean log likelihood of the data in input units, from the sum in the coordinates of the frame."""
     return float(objective / blocks.total_weight + log_units(blocks.frame).sum())
 
 
 def _differences(a: Shaped, k: int | Indices, b: Shaped, at: int | Indices) -> Array:
-    """How far prototypes ``at`` of b are from prototypes k of a, in the metric of a, which makes it free of units."""
+    """The distance of prototypes ``at`` of b from prototypes k of a, in the metric of a and hence without units."""
     factors = a.factors[k]
     step = factors @ (b.means[at] - a.means[k])[..., None]
     ratio = factors @ b.covariances[at] @ np.swapaxes(factors, -1, -2) - np.eye(step.shape[-2])
@@ -197,7 +197,7 @@ def shape_collapse(name: str, state: Shaped, memberships: NDArray[Any], remedy: 
     """A complaint when all rows have the same memberships, when clusters are empty, or when prototypes coincide.
 
     Prototypes coincide if their means and covariances do: two clusters may cross at a common mean. If the memberships
-    are the same, prototypes that differ by a hundredth in their own metric coincide, too: convergence leaves that much.
+    are the same, prototypes within a hundredth in their own metric coincide, too: a converged fit may leave that much.
     """
     K = len(state.means)
     if K == 1:

@@ -1,8 +1,8 @@
 """Rows of a Dask array: the same statistics, one grouped task per few chunks.
 
-A Dask task costs milliseconds, so the chunks of a pass are grouped into about eight tasks, by the worker that holds
-them where they are persisted. Each task gives the statistics of its chunks one by one, and they are merged here in the
-order of the chunks, so the result does not depend on the grouping. The state travels with the task.
+A Dask task costs milliseconds, so the chunks of a pass are grouped into about eight tasks. Persisted chunks are grouped
+by the worker that holds them. Each task returns the statistics of its chunks one by one, and they are merged here in
+the order of the chunks, so the result does not depend on the grouping. The state is sent with the task.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class DaskBlocks(Blocks):
                 raise ValueError("Input X contains NaN or infinity.")
 
     def in_subspace(self) -> Blocks:
-        """As they are."""
+        """The rows unchanged."""
         return self
 
     def in_frame(self, frame: Frame, mean_variance: float) -> DaskBlocks:
@@ -55,7 +55,7 @@ class DaskBlocks(Blocks):
         return np.asarray(self.X[first].compute(), dtype=np.float64)
 
     def reduce(self, function: Callable[..., M], *arguments: object) -> M:
-        """Merge what ``function(block, *arguments)`` says of each chunk, in order."""
+        """Merge the results of ``function(block, *arguments)``, chunk after chunk."""
         tasks = [
             dask.delayed(_each, pure=False)(
                 [self._chunks[c] for c in group], [self._weights(c) for c in group], self.frame, function, arguments
@@ -70,7 +70,7 @@ class DaskBlocks(Blocks):
         return merged
 
     def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: object) -> Any:
-        """What ``function(block, *arguments)`` says of the rows, as a lazy Dask array."""
+        """The rows that ``function(block, *arguments)`` returns, as a lazy Dask array."""
         frame = self.frame
         like = function(block_in_frame(np.zeros((1, self.d), dtype=self.dtype), None, frame), *arguments)
         chunks = (self.X.chunks[0], *((size,) for size in like.shape[1:]))
@@ -88,7 +88,7 @@ class DaskBlocks(Blocks):
         return Blocks([block], self.mean_variance, chosen, n_input=self.n_input)
 
     def batches(self, size: int, rng: np.random.RandomState) -> Iterator[Block]:
-        """Not offered: the chunks are the batches of Dask."""
+        """Raise an error: chunks take the place of batches in Dask."""
         raise ValueError("batch_size must be None for Dask arrays: use partial_fit on their chunks instead.")
 
     @cached_property
@@ -109,7 +109,7 @@ class DaskBlocks(Blocks):
 
     @cached_property
     def _groups(self) -> list[list[int]]:
-        """Chunks per task: those of one worker together where the array is persisted."""
+        """The chunks of each task; persisted chunks of one worker are together."""
         by_worker: dict[Any, list[int]] = defaultdict(list)
         holders = _holders(self.X)
         for c, chunk in enumerate(self._chunks):
@@ -133,7 +133,7 @@ def _holders(X: dask.array.Array) -> dict[Any, str]:
     futures = futures_of(X)
     if not futures:
         return {}
-    wait(futures)  # a chunk that is not computed yet is nowhere
+    wait(futures)  # a pending chunk has no worker yet
     holders = client.who_has(futures)
     return {future.key: next(iter(holders[future.key])) for future in futures if holders.get(future.key)}
 
@@ -145,7 +145,7 @@ def _each(
     function: Callable[..., Any],
     arguments: tuple[object, ...],
 ) -> list[Any]:
-    """The statistics of each chunk of a task; None for one without weight."""
+    """The statistics of each chunk of a task; None for a chunk whose weights are all 0."""
     answers = []
     with kernels.one_thread():
         for X, weight in zip(chunks, weights, strict=True):

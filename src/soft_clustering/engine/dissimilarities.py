@@ -22,7 +22,7 @@ from .blocks import Frame, make_blocks
 
 _MEDOID_STEPS = 100
 _CHUNK = 1 << 22  # numbers of a temporary array
-# Metrics of differences alone: they see the data in the coordinates of a frame, which costs no digits.
+# These metrics depend on differences alone, so the data may be shifted and scaled by a frame without loss of accuracy.
 _OF_DIFFERENCES = {
     "euclidean": "euclidean",
     "l2": "euclidean",
@@ -32,18 +32,18 @@ _OF_DIFFERENCES = {
     "l1": "cityblock",
     "chebyshev": "chebyshev",
 }
-_FITTED_SCALE = ("seuclidean", "mahalanobis")  # scaled by the data at hand: another metric for new data
+_FITTED_SCALE = ("seuclidean", "mahalanobis")  # scaled by the data of each call: new data get another metric
 
 
 def validate_objects(estimator: BaseEstimator, X: MatrixLike, metric: str, *, reset: bool) -> NDArray[Any]:
-    """Validated features; with ``metric='precomputed'`` a matrix of dissimilarities, a square one to be fitted."""
+    """Validated features; with ``metric='precomputed'`` a matrix of dissimilarities, which is square in ``fit``."""
     refuse_dask(estimator, X)
     X = validate_features(estimator, X, reset=reset, accept_sparse=False)
     if metric == "precomputed":
         check_dissimilarities(X, square=reset)
     elif metric in _FITTED_SCALE:
         raise ValueError(
-            f"metric must not be scaled by the data at hand, or it would be another one for new data. Got "
+            f"metric must not be scaled by the data, as new data would be measured by another metric. Got "
             f"{metric!r} instead: scale X and use 'euclidean'."
         )
     elif reset and metric not in _OF_DIFFERENCES:
@@ -57,13 +57,13 @@ class Metric(NamedTuple):
     """A metric in units in which nothing overflows."""
 
     name: str
-    frame: Frame | None  # coordinates of the features, None for those of the input
+    frame: Frame | None  # coordinates of the features, None for input units
     unit: float  # input dissimilarity of two objects whose measured one is 1
 
     def objects(self, X: NDArray[Any]) -> Array:
         """Validated rows in these units."""
         if self.name == "precomputed":
-            with np.errstate(over="ignore"):  # an infinite dissimilarity is as good as a large one
+            with np.errstate(over="ignore"):  # an infinite dissimilarity serves as a large one
                 scaled: Array = np.divide(X, self.unit, dtype=np.float64)
             return scaled
         return X.astype(np.float64) if self.frame is None else self.frame.from_input(X)
@@ -98,13 +98,13 @@ class Dissimilarities:
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
-        Validated; of a matrix of dissimilarities, the mean of it and its transpose is taken.
+        Validated; a matrix of dissimilarities is replaced by the mean of itself and its transpose.
     metric : str
 
     Attributes
     ----------
     metric : Metric
-        Its ``unit`` converts measured dissimilarities to those of the input.
+        Its ``unit`` converts measured dissimilarities to input units.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class Dissimilarities:
     def between(self, some: Indices, others: Indices) -> Array:
         """Dissimilarities of some objects to others, by indices or slices.
 
-        With slices, precomputed dissimilarities are not copied: what is written into them stays.
+        With slices, precomputed dissimilarities are a view: writing into them changes the matrix.
         """
         return self.metric.measure(self._objects[some], self._picked(others))
 
@@ -144,7 +144,7 @@ class Dissimilarities:
         return indices if self.metric.name == "precomputed" else self._objects[indices]
 
     def n_distinct(self, most: int) -> int:
-        """The number of distinct objects, counted up to ``most``: each is the farthest from those before."""
+        """The number of distinct objects, up to ``most``; each next object is the farthest from all before."""
         nearest = np.full(len(self), np.inf)
         for count in range(most):
             farthest = int(nearest.argmax())
@@ -174,9 +174,9 @@ def medoid_labels(D: Array, n_clusters: int, rng: np.random.RandomState) -> NDAr
 
 
 def distinct_draws(rng: np.random.RandomState, rows: int, size: int, k: int) -> NDArray[np.intp]:
-    """In each of some rows k different integers below ``size`` >= k, drawn alike and independently of other rows.
+    """Draw, for each of some rows, k different integers below ``size`` >= k, uniformly and independently.
 
-    Repetitions are drawn anew; if they would be many, random keys are sorted instead, for a bounded number of rows at
+    Repetitions are drawn again; if there would be many, random keys are sorted instead, for a bounded number of rows at
     once.
     """
     if 2 * k > size:

@@ -37,7 +37,7 @@ class Fit(Generic[S]):
     Attributes
     ----------
     runs : list of Run
-        The runs that may be kept; an unfinished one is, if it is the best when the fit is interrupted.
+        The runs of which the best is kept; if the fit is interrupted, this may be an unfinished one.
     unit : str
         What ``n_iter`` counts, for messages.
     """
@@ -79,24 +79,24 @@ class Fit(Generic[S]):
         store: Callable[[Run[S]], Iterable[str]],
         units: Callable[[float], float] = float,
     ) -> None:
-        """Say how a run is kept.
+        """Set how the best run is stored.
 
         Parameters
         ----------
         store : callable
             Sets the fitted attributes from a run and gives what to warn of; it may change the run's history.
         units : callable, default=float
-            From the values in a run's history to the objective in the units of the input.
+            Converts the values in a run's history to the objective in input units.
         """
         self._store, self._units = store, units
 
     def warn(self, complaint: str) -> None:
-        """Warn of something after the fit."""
+        """Give this warning after the fit."""
         self._complaints.append(complaint)
 
     @property
     def best(self) -> Run[S] | None:
-        """The run of best objective so far, None before the first pass of the first one."""
+        """The run of best objective so far, None before the first pass."""
         return best_run(self.runs, self.model._policy.sense) if self.runs else None
 
     def run_starts(self, states: Iterable[S], loop: Callable[[Run[S], Run[S] | None], None]) -> Run[S]:
@@ -139,9 +139,9 @@ def plural(noun: str) -> str:
 def not_converged(
     model: BaseEstimator, run: Run[Any], limit: str = "max_iter", passes: str = "passes", remedy: str = "tol"
 ) -> list[str]:
-    """The complaint about a run that did not converge; none if it did, or if a number of passes was asked for.
+    """The warning about a run that did not converge; none if it did, or if the user asked for a number of passes.
 
-    One pass is such a number, and ``tol=None`` makes any limit one.
+    The user asks for a number of passes by a limit of 1 or by ``tol=None``.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def not_converged(
 
 
 def _outside() -> int:
-    """The stack level, for a warning of the calling function, of the first frame outside of this package."""
+    """The stack level at which a warning of the calling function points to the first frame outside this package."""
     package, level = __name__.split(".")[0], 1
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == package:

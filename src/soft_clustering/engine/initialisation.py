@@ -32,7 +32,7 @@ def starting_centers(blocks: Blocks, init: Init, K: int, rng: np.random.RandomSt
 
 
 def input_rows(blocks: Blocks) -> Any:
-    """The rows as they came."""
+    """The rows in input units."""
     X = blocks.joined().X
     return blocks.frame.to_input(X) if isinstance(blocks.frame, Subspace) else X
 
@@ -68,7 +68,7 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
 
 
 def further_rows(block: Block, V: Array, n: int, rng: np.random.RandomState) -> Array:
-    """Rows (n, d) drawn as in k-means++: by weight times squared distance to what is there, the given V included."""
+    """Rows (n, d) drawn as in k-means++: by weight times squared distance to V and to the rows drawn before."""
     weight = np.ones(block.n) if block.weight is None else block.weight
     closest = np.full(block.n, np.inf)
     for v in V:

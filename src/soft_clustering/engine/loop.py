@@ -1,11 +1,11 @@
-"""The loop of every iterating method, and what a method says of it.
+"""The loop of every iterating method, and the policy by which a method controls it.
 
 * :class:`Policy`: how the runs of a method go and end, one frozen value on its class;
 * :class:`Run`: one start, kept up to date while it runs;
 * :func:`iterate`: the loop, which gets the step of the method as an argument;
 * :func:`run_starts`: several starts, of which the best is kept.
 
-Nothing here knows an estimator: :mod:`.fitting` connects the loop with one.
+This module knows no estimators: :mod:`.fitting` connects the loop with one.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 Sense = Literal["min", "max"]
 
-NEAR = 0.01  # of the root mean variance: centres that differ by less are in the same place
+NEAR = 0.01  # part of the root mean variance: centres that differ by less are in the same place
 _ROUNDING = 1e-10  # relative difference of the objectives of two starts that end in the same place
 _SLOW = 0.1  # centres that move by more than this are not yet near any optimum
 
 
 class Scale(Protocol):
-    """The units of a residual; blocks of rows have them."""
+    """The units of a residual; blocks of rows provide them."""
 
     @property
     def length(self) -> float:
@@ -87,28 +87,28 @@ def likelihood_change(old: object, new: object, history: list[float], scale: Sca
 
 
 def objective_change(old: object, new: object, history: list[float], scale: Scale = UNSCALED) -> float:
-    """Relative change of the objective, for one whose zero means something: other units must not move it."""
+    """Relative change of the objective; only for an objective whose zero does not depend on the units of the data."""
     if len(history) < 2:
         return np.inf
     change = abs(history[-1] - history[-2])
     return change / abs(history[-1]) if history[-1] != 0 else change
 
 
-# The objective of the data as they came, from its value in the coordinates of the frame -------------------------------
+# The objective in input units, from its value in the coordinates of the frame -----------------------------------------
 
 
 def squared_units(objective: float, blocks: Blocks) -> float:
-    """Those of a sum of squared distances."""
+    """The value in input units of a sum of squared distances."""
     return float(objective / blocks.frame.scale / blocks.frame.scale)
 
 
 def no_units(objective: float, blocks: Blocks) -> float:
-    """Those of an objective that has none."""
+    """The value of an objective without units, unchanged."""
     return float(objective)
 
 
 def state_itself(state: S) -> S:
-    """The state as it is."""
+    """The state unchanged."""
     return state
 
 
@@ -121,7 +121,7 @@ class Policy:
     residual: Residual = center_shift  # the loop ends when it is at most tol
     by_objective: bool = False  # whether the residual compares objectives, so that it is tested after plain steps only
     keeps: Literal["last", "best"] = "last"  # the state in which a run ends that does not converge
-    cycle_key: Callable[[Any], bytes] | None = None  # tells the states apart where passes may come round to an old one
+    cycle_key: Callable[[Any], bytes] | None = None  # identifies a state, for methods that may cycle
     place: Callable[[Any], Array] | None = state_itself  # the centres, if they alone determine where a run converges
     final: Callable[[Any], Any] = state_itself  # the state as it is kept after the fit
     units: Callable[[float, Any], float] = squared_units  # the objective in input units, from its value on some blocks
@@ -129,7 +129,7 @@ class Policy:
     rows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # attribute per row: its method
     sparse: bool = False  # whether X may be sparse
     scaling: Literal["standard", "minmax"] | None = None  # the units of the features while fitting
-    subspace: bool = False  # whether the span of the rows is enough where they are fewer than the features
+    subspace: bool = False  # whether to work in the span of the rows if they are fewer than the features
     needs_rows: bool = True  # whether there must be at least n_clusters rows
 
     @property
@@ -160,7 +160,7 @@ class Run(Generic[S]):
 
     @property
     def begun(self) -> bool:
-        """Whether there is something to keep of it."""
+        """Whether it has made a pass, so that it can be kept."""
         return self.n_iter > 0
 
     @property
@@ -181,7 +181,7 @@ def silent(*run: object) -> None:
 
 
 def best_run(runs: Sequence[Run[S]], sense: Sense) -> Run[S] | None:
-    """The run of best objective that has begun, the first of those that only rounding tells apart; None if none has."""
+    """The begun run of best objective, the first of several that only rounding tells apart; None if none has begun."""
     sign = 1 if sense == "min" else -1
     begun = [(sign * run.history[-1] if run.history else np.inf, run) for run in runs if run.begun]
     least = min((objective for objective, _ in begun), default=np.inf)
@@ -238,7 +238,7 @@ def iterate(
         or to the next one, always to the same of the two.
     policy : Policy
     max_iter : int
-        Passes at most, those that are done included.
+        The largest number of passes, including ``done``.
     tol : float
     done : int, default=0
         Passes that were made before.
@@ -278,7 +278,7 @@ def iterate(
         elif objective is not None and sign * objective <= best:
             run.state, best = visited, sign * objective
         report(run)
-        # A change of the objective says nothing right after an accelerated step: test it after a plain one.
+        # Right after an accelerated step the change of the objective does not show convergence: wait for a plain step.
         if settled and not (mixed and policy.by_objective):
             run.converged = True
             return
@@ -302,7 +302,7 @@ def iterate(
 
 
 def same_centers(V: Array, other: Array, scale: Scale) -> bool:
-    """Whether each centre of one set is within a hundredth of the spread of a centre of the other, and vice versa."""
+    """Whether each centre of either set is within a hundredth of the spread from some centre of the other set."""
     near = (NEAR * scale.length) ** 2
     first = other - V[0]
     if np.einsum("ij,ij->i", first, first).min() > near:  # the usual answer, quickly

@@ -11,13 +11,13 @@ from sklearn.neighbors import NearestNeighbors
 
 from .._types import Array
 
-_TIE = 1e-6  # part of the mean weight below which a neighbour is as far as the last
+_TIE = 1e-6  # part of the mean weight: a neighbour of smaller weight is as far as the last
 
 
 def adaptive_weights(D: Array) -> Array:
     """Weights (n, k) that sum to 1 from ascending squared distances (n, k + 1) to the nearest others.
 
-    (d_k+1 - d_j) / sum_l (d_k+1 - d_l), or 1 / k where all are equally far. Of one distance alone, 1.
+    They are (d_k+1 - d_j) / sum_l (d_k+1 - d_l), or 1 / k if all are equally far. A single distance has weight 1.
 
     References
     ----------
@@ -40,8 +40,8 @@ def adaptive_weights(D: Array) -> Array:
 def graph_weights(D: Array) -> Array:
     """The mean of the adaptive weights and of equal ones, from ascending squared distances (n, k + 1).
 
-    Neighbours that are as far as the last have no part, where others are nearer: which of them are among the k is a
-    matter of chance.
+    Neighbours that are as far as the last get weight 0 if others are nearer: which of them are among the k is a matter
+    of chance.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Neighbors:
 
     def __init__(self, points: Array, k: int) -> None:
         self._points, self._k, self._search = points, k, NearestNeighbors().fit(points)
-        self.may_have_copies = False  # known when the graph is
+        self.may_have_copies = False  # set by graph()
 
     def nearest(self, Z: Array | None = None) -> tuple[NDArray[np.intp], Array]:
         """Indices of the k + 1 nearest points, and their ascending squared distances, by direct differences.
@@ -79,7 +79,7 @@ class Neighbors:
     def rows(self, indices: NDArray[np.intp], weights: Array) -> Any:
         """The weights (n, k) at the first k indices, as a CSR array (n, m)."""
         n, k = weights.shape
-        index = np.int32 if n * k < 2**31 else np.int64  # scikit-learn takes no others where these do
+        index = np.int32 if n * k < 2**31 else np.int64  # scikit-learn accepts only int32 if that is enough
         columns, ends = indices[:, :k].astype(index), np.arange(0, n * k + 1, k, dtype=index)
         return sparse.csr_array((weights.ravel(), columns.ravel(), ends), shape=(n, len(self._points)))
 

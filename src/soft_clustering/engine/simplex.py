@@ -28,8 +28,8 @@ def project_rows(Y: Array) -> Array:
 def least_squares_on_simplex(H: Array, B: Array) -> Array:
     """The m on the simplex that minimises m' H m / 2 - b' m, for each row b of B; H is positive definite.
 
-    An active-set method, all rows at once: the minimiser over the faces of a growing support, from which entries that
-    would become negative are dropped again. It ends, row by row, at the solution.
+    This is an active-set method for all rows at once: it minimises over the faces of a growing support, from which
+    entries that would become negative are dropped again. Each row ends at its solution.
 
     Examples
     --------
@@ -47,12 +47,12 @@ def least_squares_on_simplex(H: Array, B: Array) -> Array:
         best = _on_support(H, B[rows], support[rows])
         blocked = support[rows] & (best < 0)
         stuck = blocked.any(axis=1)
-        # As far towards the minimiser of the face as the row stays non-negative.
+        # Move towards the minimiser of the face as far as the row stays non-negative.
         reach = np.where(blocked, M[rows], 1) / np.where(blocked, M[rows] - best, 1)
         M[rows] = np.maximum(M[rows] + reach.min(axis=1, keepdims=True) * (best - M[rows]), 0)
         M[rows[stuck], reach[stuck].argmin(axis=1)] = 0
         support[rows[stuck]] &= M[rows[stuck]] > 0
-        # At the minimiser of a face: the entry that gains most joins, if any.
+        # At the minimiser of a face, the entry that gains most joins the support, if any gains.
         free = rows[~stuck]
         slope = M[free] @ H - B[free]
         level = np.where(support[free], slope, -np.inf).max(axis=1)

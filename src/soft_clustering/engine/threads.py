@@ -1,4 +1,4 @@
-"""One BLAS thread while fitting: sums over rows are split by the kernels, in an order that threads do not change."""
+"""BLAS on one thread while fitting: the kernels split sums over rows, in an order that does not depend on threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from threadpoolctl import ThreadpoolController
 
 @cache
 def _controller() -> ThreadpoolController:
-    # Looking for the libraries takes milliseconds: once per process.
+    # Finding the libraries takes milliseconds, so it is done once per process.
     return ThreadpoolController()
 
 

@@ -30,7 +30,7 @@ def load_torch(model: str) -> Any:
 
 
 def resolve_device(torch: ModuleType, device: str) -> Any:
-    """The device of this name, ``'auto'`` being the first GPU where there is one; refused where there is none."""
+    """The device of this name; ``'auto'`` is the first GPU, or the CPU. Raises an error if there is no such device."""
     name = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
     try:
         resolved = torch.device(name)
@@ -51,9 +51,9 @@ def make_generator(torch: ModuleType, rng: np.random.RandomState) -> Any:
 
 @contextmanager
 def reproducible(torch: ModuleType, *, seed: int | None = None) -> Iterator[None]:
-    """A context in which torch learns the same on any number of cores: on one thread, whatever the mode of the caller.
+    """A context in which torch learns the same on any number of cores: on one thread, with gradients enabled.
 
-    With a ``seed`` random layers (dropout) draw reproducibly, too: the global generator gets the seed, and its own
+    With a ``seed`` random layers (dropout) draw reproducibly, too: the global generator gets the seed, and its former
     state back at the end.
     """
     threads = torch.get_num_threads()
@@ -72,7 +72,7 @@ def reproducible(torch: ModuleType, *, seed: int | None = None) -> Iterator[None
 
 
 def check_layer_sizes(sizes: ArrayLike, *, least: int = 0) -> list[int]:
-    """Widths of hidden layers, at least so many of them."""
+    """The widths of hidden layers; there must be at least ``least``."""
     found = np.asarray(sizes)
     if found.ndim != 1 or len(found) < least or (found.size and (found.dtype.kind not in "iu" or found.min() < 1)):
         length = f" of length >= {least}" if least else ""
@@ -85,7 +85,7 @@ def make_adam(
     torch: ModuleType, parameters: list[Any], learning_rate: float, penalty: float, device: torch.device
 ) -> Any:
     """Adam on a loss plus ``penalty`` times the sum of the squared parameters."""
-    # torch's weight decay is the factor of half of that sum.
+    # torch's weight decay multiplies half of that sum.
     return torch.optim.Adam(
         parameters, lr=learning_rate, weight_decay=2 * penalty, fused=device.type in _WITH_FUSED_ADAM
     )
@@ -99,7 +99,7 @@ def run_epoch(
     optimizer: torch.optim.Optimizer,
     loss: Callable[[Any], Any],
 ) -> float:
-    """A step of the optimiser for each of the random batches of n samples; gives the mean of ``loss(indices)``."""
+    """Make a step of the optimiser for each random batch of n samples; return the mean of ``loss(indices)``."""
     total = 0.0
     for batch in torch.randperm(n, generator=generator, device="cpu").split(batch_size):
         optimizer.zero_grad()
@@ -111,7 +111,7 @@ def run_epoch(
 
 
 def check_finite(loss: float, remedy: str) -> float:
-    """Refuse a loss that is infinite or NaN, as it becomes after steps that are too long."""
+    """Return the loss; raise an error if it is infinite or NaN, which happens if the steps are too long."""
     if not math.isfinite(loss):
         raise ValueError(f"The network diverged, its loss is {loss}: {remedy}.")
     return loss

@@ -1,7 +1,7 @@
 """Adaptive fuzzy c-means: segmentation of an image of uneven brightness.
 
-Fuzzy c-means whose centres a smooth positive gain field g makes brighter or darker from place to place. With y_p the
-value of pixel p and D_r the difference of neighbours along axis r, minimise
+This is fuzzy c-means with centres that a smooth positive gain field g makes brighter or darker from place to place.
+With y_p the value of pixel p and D_r the difference of neighbours along axis r, minimise
 
     J = sum_p sum_k u_pk^m (y_p - g_p v_k)^2 + a sum_p sum_r (D_r g)_p^2 + b sum_p sum_rs (D_r D_s g)_p^2
 
@@ -13,16 +13,16 @@ over memberships with sum_k u_pk = 1, centres v and the gain with mean 1, by alt
   z_p = y_p sum_k u_pk^m v_k, and H is minus the Laplacian of the grid with reflecting borders.
 
 Without the constraint the penalties would drive g to 0 and v to infinity. The constraint is part of the gain's step,
-so that no step raises J: to divide the gain by its mean afterwards would not be a step of descent.
+so that no step raises J: dividing the gain by its mean afterwards might raise it.
 
-Solved for is d = g - 1, which the penalties do not tell from g; it has mean 0. The cosine transform C diagonalises H,
-to eigenvalues h. With P = mean(w) + a h + b h^2, what the system is for an even w, the conjugate gradients work on
+The unknown is d = g - 1, which has mean 0 and the same penalties as g. The cosine transform C diagonalises H, with
+eigenvalues h. With P = mean(w) + a h + b h^2, which is the system for a constant w, the conjugate gradients work on
 x = P^(1/2) C d:
 
     [1 + P^(-1/2) C diag(w - mean(w)) C^T P^(-1/2)] x = P^(-1/2) C (z - w),
 
-projected to the plane of those x whose d has mean 0. Its condition is at most that of diag(w), whatever the weights.
-The gain is smooth: the few modes that the penalties leave free are enough.
+projected to the plane of those x whose d has mean 0. Its condition number is at most that of diag(w), whatever the
+weights. The gain is smooth, so the few modes that the penalties leave free are enough.
 
 References
 ----------
@@ -61,10 +61,10 @@ from .segmentation import ImageClusterer, change_of, memberships_at
 if TYPE_CHECKING:
     from typing import Self
 
-_BINS = 256  # of the histogram that the starting centres come from
+_BINS = 256  # bins of the histogram from which the starting centres come
 _LEAST_GAIN = 1e-3
-# The conjugate gradients stop at this part of the residual that they began with, or of the right-hand side. Each of
-# their steps lowers J, and they begin with the gain of before: at the end of the fit the system is solved.
+# The conjugate gradients stop at these parts of their first residual and of the right-hand side. Each of their steps
+# lowers J, and they start from the previous gain, so that the system is solved at the end of the fit.
 _REDUCTION, _ACCURACY, _MOST_STEPS = 0.1, 1e-7, 200
 _FREE = 1e6  # a mode that costs more than this times mean(w) would change the gain by less than a millionth
 _LARGEST = 1e100  # beyond this a weight or a length leaves no mode free but the constant one
@@ -91,10 +91,10 @@ class Segmentation(NamedTuple):
 
 
 class Modes:
-    """The cosine modes of a grid, but for those that the penalty forbids; the constant one is always there.
+    """The cosine modes of a grid, except those that the penalty forbids; the constant one is always there.
 
-    They are eigenvectors of H; ``penalty`` is a h + b h^2 for the eigenvalue h. Left out are those of a penalty above
-    ``limit`` along one axis.
+    They are eigenvectors of H; ``penalty`` is a h + b h^2 for the eigenvalue h. Modes of a penalty above ``limit``
+    along one axis are left out.
     """
 
     def __init__(self, taking_part: Array, a: float, b: float, limit: float) -> None:
@@ -102,11 +102,11 @@ class Modes:
         free = [h[: max(1, int((a * h + b * h * h <= limit).sum()))] for h in eigenvalues]
         h = reduce(np.add.outer, free)
         self.shape, self.weights, self.penalty = taking_part.shape, (a, b), a * h + b * h * h
-        self.inside = self.coefficients(taking_part)  # what the mean of the gain is taken with
+        self.inside = self.coefficients(taking_part)  # the mean of the gain is the product with these
 
     def coefficients(self, plane: Array) -> Array:
         """Coefficients of the modes in a function on the grid."""
-        for axis in reversed(range(plane.ndim)):  # from the last axis, the fastest one, as long as all rows are there
+        for axis in reversed(range(plane.ndim)):  # from the last axis, the fastest one, while the plane is largest
             plane = dct(plane, axis=axis, norm="ortho")
             plane = plane[(slice(None),) * axis + (slice(self.penalty.shape[axis]),)]
         return plane
@@ -120,7 +120,7 @@ class Modes:
     def solve(self, w: Array, r: Array, start: Array) -> Array:
         """Minimise d^T [diag(w) + a H + b H^2] d - 2 r^T d over the modes with inside^T d = 0.
 
-        The guess ``start`` and what is returned are coefficients.
+        The guess ``start`` and the result are coefficients.
         """
         mean = w.mean()
         uneven, root = w - mean, np.sqrt(mean + self.penalty)
@@ -153,7 +153,7 @@ class Modes:
 
 
 class State(NamedTuple):
-    """Centres, the gain, and the memberships before, which the next are compared with."""
+    """Centres, the gain, and the previous memberships, with which the next are compared."""
 
     centers: Array  # (K,)
     excess: Array  # the gain minus 1, on the grid
@@ -163,7 +163,7 @@ class State(NamedTuple):
     memberships: Array | None = None  # (K, n)
 
     def to_vector(self) -> Array:
-        """Centres and coefficients; the lengths are comparable, as a centre counts for all pixels."""
+        """Centres and coefficients; their lengths are comparable, as a centre is weighted by the number of pixels."""
         size = math.sqrt(self.excess.size)
         return np.concatenate([size * self.centers, self.coefficients.ravel()])
 
@@ -201,7 +201,7 @@ def levels(y: Array) -> tuple[Array, Array]:
 
 
 class Exposure(NamedTuple):
-    """What the user gave: an image, and which of its pixels take part."""
+    """The user's input: an image, and which of its pixels take part."""
 
     X: Any
     mask: Any
@@ -218,8 +218,8 @@ def membership_change(old: State, new: State, history: list[float], scale: Scale
 class AFCMAdaptive(ImageClusterer[State, Segmentation]):
     """Adaptive fuzzy c-means for images of uneven brightness: segments them and estimates the shading.
 
-    Fuzzy c-means of the pixel values, where a smooth gain field multiplies the centres. For a grey image or volume that
-    is darker here and brighter there, such as a magnetic resonance scan or a photograph under a lamp.
+    This is fuzzy c-means of the pixel values, in which a smooth gain field multiplies the centres. It is for grey
+    images and volumes of uneven brightness, such as a magnetic resonance scan or a photograph under a lamp.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         :class:`FCM`. At least one of the two weights is positive.
     bias_scale : float, default=0.15
         For ``'auto'``: the length L over which the gain may vary, as a part of the longest side of the image. Smaller
-        values follow stronger shading, and take more of what is in the image for shading.
+        values follow stronger shading, but also mistake more of the image's content for shading.
     max_iter : int, default=100
         Passes over the image.
     tol : float, default=1e-5
@@ -281,19 +281,19 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
 
     Notes
     -----
-    Follows [1]_ and, for volumes, [2]_. Their multigrid solver is replaced by conjugate gradients preconditioned by the
-    cosine transform. Ours are the automatic weights, that the mean of the gain is held at 1, and that the squared
-    second differences are those of the Laplacian with reflecting borders, which is the same but at the border. The
-    passes are accelerated by Anderson's method, where this lowers the objective.
+    The method follows [1]_ and, for volumes, [2]_. Their multigrid solver is replaced by conjugate gradients
+    preconditioned by the cosine transform. The automatic weights are ours, the constraint that the gain has mean 1, and
+    the squared Laplacian with reflecting borders in the place of the squared second differences, which is the same
+    except at the border. The passes are accelerated by Anderson's method if this lowers the objective.
 
     The start is the gain 1 and the centres of fuzzy c-means on a histogram of the values. A pass costs O(n K) and about
     ten cosine transforms of the n pixels, O(n log n); memory is a few (n, K) arrays.
 
-    No step raises the objective. The fit ends in a local minimum, and which one is decided by the start: with shading
-    so strong that fuzzy c-means on the image is mostly wrong, try a smaller ``bias_scale``. A step of the gain ends
-    where it would fall below 0.001, with a warning if this is so in the last one. Noise is not smoothed. Pixels near 0
-    say nothing of the gain, which is that of their neighbourhood then. Regions larger than L are taken for shading in
-    part, and at the border the gain is flatter than it should be.
+    No step raises the objective. The fit ends in a local minimum that depends on the start: if the shading is so strong
+    that fuzzy c-means on the image is mostly wrong, try a smaller ``bias_scale``. A step of the gain ends before it
+    would fall below 0.001, with a warning if this happens in the last step. Noise is not smoothed. Pixels near 0 do not
+    determine the gain, which then follows their neighbourhood. Regions larger than L are partly taken for shading, and
+    at the border the gain is flatter than it should be.
 
     New images must have the shape of the fitted one: they are divided by its gain.
 
@@ -365,8 +365,8 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
             A number per pixel.
         y : ignored
         mask : array-like of bool, of the shape of X, default=None
-            True where a pixel takes part, as for ``X > 0`` where a background of zeros is not to be a cluster. All do
-            by default. The gain is continued smoothly to the others, whose memberships are equal.
+            True where a pixel takes part, such as ``X > 0`` if a background of zeros shall not be a cluster. By default
+            all do. The gain is continued smoothly to the others, whose memberships are equal.
 
         Returns
         -------
@@ -426,8 +426,8 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
     def _blocks(self, X: Exposure, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         if self.gradient_weight == 0 and self.curvature_weight == 0:
             raise ValueError(
-                "gradient_weight and curvature_weight must not both be 0: any image would be all gain. Make one of "
-                "them positive or 'auto'."
+                "gradient_weight and curvature_weight must not both be 0: the gain alone would fit any image. Make one "
+                "of them positive or 'auto'."
             )
         image = validate_scalar_image(self, X.X, mask=X.mask, reset=frame is None)
         if frame is not None:
@@ -437,7 +437,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
                 f"mask must be True for at least n_clusters={self.n_clusters} pixels. Got {image.n_inside} instead."
             )
         most = float(np.abs(image.values if image.mask is None else image.values[image.mask]).max())
-        # The unit is the largest value, as a power of two; nothing is shifted, as the gain is a factor.
+        # The unit is a power of two near the largest value. There is no shift, as the gain is a factor.
         scale = 2.0 ** min(max(-math.frexp(most)[1], -1000), 1000) if most > 0 else 1.0
         picture = Picture(image, Frame(np.zeros(1), scale))
         y = picture.y[picture.inside]
@@ -456,7 +456,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
     def _first_centers(self, y: Array, rng: np.random.RandomState) -> Array:
         """Centres of fuzzy c-means."""
         values, count = levels(y)
-        if len(values) < self.n_clusters:  # far values leave the others a bin or two: take each for itself
+        if len(values) < self.n_clusters:  # outliers leave the others too few bins: take every value
             values, count = y, np.ones(len(y))
         rows = make_blocks(values[:, None], count)
         centers: Array = rows.frame.to_input(solve_fcm(rows, self.n_clusters, self.m, rng))[:, 0]
@@ -492,14 +492,14 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         return Segmentation(U, W, float(np.vdot(W, D) + np.dot(state.modes.weights, roughness(state.excess))))
 
     def _update(self, state: State, statistics: Segmentation, blocks: Blocks) -> State:
-        if blocks.mean_variance == 0:  # rounding would tell centres apart that are the same
+        if blocks.mean_variance == 0:  # rounding would separate equal centres
             return state._replace(memberships=statistics.memberships)
         picture: Any = blocks.blocks[0]
         y, g, W = picture.y, 1 + state.excess.ravel(), statistics.weights
         mass = W @ (g * g)
         V = np.where(mass >= EMPTY, W @ (g * y) / np.maximum(mass, EMPTY), state.centers)
         w = W.T @ V**2
-        if not w.any():  # centres of 0 say nothing of the gain
+        if not w.any():  # centres of 0 do not determine the gain
             return state._replace(centers=V, clipped=False, memberships=statistics.memberships)
         r = np.zeros_like(w)
         for share, v in zip(W, V, strict=True):
@@ -507,7 +507,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         w, r = w.reshape(picture.shape), r.reshape(picture.shape)
         coefficients = state.modes.solve(w, r, state.coefficients)
         step = state.modes.on_grid(coefficients) - state.excess
-        # J falls all the way to the solution: where the gain would not be positive, a part of the step lowers it, too.
+        # J falls all the way to the solution: if the gain would not be positive, a part of the step lowers J, too.
         room = state.excess - (_LEAST_GAIN - 1)
         short = -step > room
         length = max(0.0, float((room[short] / -step[short]).min())) if short.any() else 1.0
@@ -524,15 +524,15 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         self.curvature_weight_ = b if self.curvature_weight == "auto" else float(self.curvature_weight)
         self.centers_ = blocks.frame.to_input(state.centers[:, None]).astype(blocks.dtype)
         self.gain_ = (1 + state.excess).astype(blocks.dtype)
-        with np.errstate(over="ignore"):  # the largest floats under a gain below 1
+        with np.errstate(over="ignore"):  # the largest floats overflow if the gain is below 1
             self.corrected_image_ = picture.X.reshape(self.image_shape_) / self.gain_
 
     def _complaints(self, run: Run[State], blocks: Blocks) -> list[str]:
-        V, remedy = run.state.centers[:, None], f"the image may be even, or m={self.m:g} too large"
+        V, remedy = run.state.centers[:, None], f"the image may be constant, or m={self.m:g} too large"
         complaints = super()._complaints(run, blocks) + collapse("AFCMAdaptive", V, self.memberships_, blocks, remedy)
         if run.state.clipped:
             complaints.append(
-                f"AFCMAdaptive: the gain would not be positive everywhere, and is kept at {_LEAST_GAIN:g}. Use a mask, "
-                "a larger bias_scale or larger weights."
+                f"AFCMAdaptive: the gain would not be positive everywhere, so it was held at {_LEAST_GAIN:g} or more. "
+                "Use a mask, a larger bias_scale or larger weights."
             )
         return complaints

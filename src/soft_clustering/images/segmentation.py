@@ -53,7 +53,7 @@ def memberships_at(G: Array, m: float) -> tuple[Array, Array]:
     if not low.all():
         U, W, _ = fcm_rule(G.T, m)
         return U.T, W.T
-    # The same where no distance is 0, several times faster.
+    # If no distance is 0, this gives the same several times faster.
     q = low / G
     U = q ** (1 / (m - 1))
     s = U.sum(axis=0)

@@ -8,11 +8,11 @@ i but for i itself, and with a the weight of the term, minimise over memberships
 * 'neighbors':     J = sum_ik u_ik^m D_ik + a sum_ik u_ik^m mean_{r in N_i} D_rk;
 * 'mean', 'median': J = sum_ik u_ik^m D_ik + a sum_ik u_ik^m (1 - exp(-gamma |y_i - v_k|^2)), y the filtered image.
 
-In each, u_ik^m stands before a sum G_ik = D_ik + a S_ik, so the memberships are those of fuzzy c-means with G in the
-place of the distances. Under 'penalty' G is that of the memberships of before: they change together, which is not an
-exact minimisation, and J may rise. The centres are weighted means as in kernel fuzzy c-means: under 'neighbors' a
-pixel also has the weight that it has as a neighbour of others, under 'mean' and 'median' the pixels of the filtered
-image take part with the weight a.
+In each, u_ik^m multiplies a sum G_ik = D_ik + a S_ik, so the memberships are those of fuzzy c-means with G in the place
+of the distances. Under 'penalty' G comes from the previous memberships: all change together, which is not an exact
+minimisation, and J may rise. The centres are weighted means as in kernel fuzzy c-means: under 'neighbors' a pixel also
+has the weight that it has as a neighbour of others, under 'mean' and 'median' the pixels of the filtered image take
+part with the weight a.
 
 References
 ----------
@@ -65,7 +65,7 @@ class Grid(Block):
         super().__init__(rows.X, None, rows.frame)
         self.shape, self.reach = shape, reach
         self.sizes = self.window_sums(np.ones(self.n))  # pixels in the window of each
-        self.neighbors = np.maximum(self.sizes - 1, 1)  # the only pixel of an image has none: their sum is 0
+        self.neighbors = np.maximum(self.sizes - 1, 1)  # for an image of one pixel 1 avoids 0 / 0
         self.filtered: Block | None = None  # in the coordinates of the frame
         if smoothing is not None:
             smooth = self.window_means if smoothing == "mean" else self.window_medians
@@ -111,13 +111,13 @@ class Grid(Block):
         return means
 
     def as_neighbors(self, plane: Array) -> Array:
-        """The transpose of ``neighbor_means``: what each pixel has to do with the means of others."""
+        """The transpose of ``neighbor_means``: the weight of each pixel in the means of others."""
         shares = plane / self.neighbors
         return self.window_sums(shares) - shares
 
 
 class State(NamedTuple):
-    """Centres (K, C), and what the next memberships depend on: planes (K, n), None for those at rest."""
+    """Centres (K, C), and planes (K, n) on which the next memberships depend; None if these are at rest."""
 
     centers: Array
     memberships: Array | None = None
@@ -132,7 +132,7 @@ class State(NamedTuple):
         return self._replace(centers=vector.reshape(self.centers.shape))
 
     def at_rest(self) -> State:
-        """The state whose memberships are those at the centres."""
+        """The state whose memberships follow from the centres alone."""
         return State(self.centers)
 
 
@@ -147,7 +147,7 @@ class Segmentation(NamedTuple):
 
 
 class Pixels(NamedTuple):
-    """What the user gave: an image, or its pixels and its shape."""
+    """The user's input: an image, or its pixels and its shape."""
 
     X: Any
     image_shape: Any
@@ -156,7 +156,7 @@ class Pixels(NamedTuple):
 def image_shift(old: State, new: State, history: list[float], scale: Scale) -> float:
     """Movement of the centres in units of the root mean variance, or change of a membership, whichever is larger."""
     if len(history) == 1:
-        return np.inf  # the first memberships may be those of the start, wherever that is
+        return np.inf  # the first pass may repeat the memberships of the start, which does not show convergence
     assert old.memberships is not None
     assert new.memberships is not None
     return max(center_shift(old.centers, new.centers, history, scale), change_of(old.memberships, new.memberships))
@@ -169,7 +169,7 @@ _PENALTY = replace(_DESCENT, monotone=False, keeps="best")
 
 
 class SKFCM(ImageClusterer[State, Segmentation]):
-    """Kernel fuzzy c-means for images, with a spatial term: segments that noise does not riddle.
+    """Kernel fuzzy c-means for images, with a spatial term that keeps noise out of the segments.
 
     Parameters
     ----------
@@ -184,9 +184,9 @@ class SKFCM(ImageClusterer[State, Segmentation]):
     gamma_scale : float, default=1.0
         Multiplies ``'scale'`` and ``'median'``.
     spatial : {'penalty', 'neighbors', 'mean', 'median'}, default='median'
-        The spatial term. ``'penalty'``: a pixel is to belong where its neighbours belong [1]_. ``'neighbors'``: the
-        neighbours' values count as its own (KFCM_S of [2]_). ``'mean'``, ``'median'``: its value in the filtered image
-        counts, too (KFCM_S1, KFCM_S2 of [2]_); the cheapest ones.
+        The spatial term. ``'penalty'``: a pixel should belong to the clusters of its neighbours [1]_. ``'neighbors'``:
+        the neighbours' values count as its own (KFCM_S of [2]_). ``'mean'``, ``'median'``: its value in the filtered
+        image counts, too (KFCM_S1, KFCM_S2 of [2]_); these two are the fastest.
     spatial_weight : float or 'auto', default='auto'
         Weight of the term, >= 0. ``'auto'``: 4 for ``'mean'`` and ``'median'``, 1 for the others. With 0 this is
         :class:`KFCM`. Larger values make smoother segments. Under ``'penalty'`` many clusters need a smaller one: the
@@ -242,13 +242,14 @@ class SKFCM(ImageClusterer[State, Segmentation]):
     A pass costs O(n K (C + window)) time for n pixels of C channels; memory is a few (n, K) arrays, and never a matrix
     of pixels by pixels. At the border the neighbours are those inside the image.
 
-    ``memberships_`` are those that prediction gives at ``centers_``: the exact minimiser, under ``'penalty'`` what the
-    memberships of kernel fuzzy c-means come to when they are updated until they change by at most ``tol``. Under
-    ``'penalty'`` the objective may rise while iterating.
+    ``memberships_`` are what prediction gives at ``centers_``: the exact minimiser; under ``'penalty'`` the memberships
+    of kernel fuzzy c-means, updated until they change by at most ``tol``. Under ``'penalty'`` the objective may rise
+    while iterating.
 
     The texts of [1]_ and [2]_ were not at hand. The updates of ``'penalty'`` agree with public programs written after
     [1]_. The other terms are those that the abstract of [2]_ describes; their centres are derived from the objective.
-    That windows end at the border, that those of the filters hold the pixel itself, and the defaults are ours.
+    It is our choice that windows end at the border and that the filters include the pixel itself, and the defaults are
+    ours.
 
     ``'median'`` and ``'mean'`` are the most robust: their objective falls in each pass, which Anderson's method
     accelerates, and more clusters do not need another weight. ``'median'`` is best against single wrong pixels.
@@ -329,9 +330,9 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         X : array-like of shape (height, width) or (height, width, n_channels)
             With ``image_shape`` the pixels, of shape (n_pixels, n_channels).
         y : ignored
-            But a 2-tuple is refused: the shape of the image goes to ``image_shape``.
+            A 2-tuple is refused, as it is probably the shape of the image, which goes to ``image_shape``.
         image_shape : (int, int), default=None
-            Height and width, where X is the pixels of the image in row-major order.
+            Height and width, if X holds the pixels of the image in row-major order.
 
         Returns
         -------
@@ -399,7 +400,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
 
     @property
     def accelerate(self) -> bool:  # type: ignore[override]
-        """Whether the passes are accelerated: if each lowers the objective."""
+        """Whether the passes are accelerated: only if each lowers the objective."""
         return self._policy.monotone
 
     def _blocks(self, X: Pixels, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
@@ -434,7 +435,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         objective = 0.0 if S is None else self.spatial_weight_ * float(np.vdot(W, S))
         for k, w in enumerate(W):
             for rows, share in self._sources(grid, w):
-                # With one prototype the memberships are 1: what counts are the given weights, and the kernel.
+                # With one prototype the memberships are 1, so that only the given weights and the kernel count.
                 part = center_statistics(Block(rows.X, share, rows.frame), V[[k]], "kernel", 2.0, self._gamma)
                 weight[k] += part.weight[0]
                 total[k] += part.total[0]
@@ -464,7 +465,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         return memberships_at(D + self.spatial_weight_ * term, self.m)
 
     def _at_rest(self, grid: Grid, D: Array) -> tuple[Array, Array]:
-        """Memberships u, u^m under 'penalty': those of kernel fuzzy c-means, updated until they stay."""
+        """Memberships u, u^m under 'penalty': those of kernel fuzzy c-means, updated until they settle."""
         U, W = memberships_at(D, self.m)
         max_iter, tol = self.max_iter, self.tol
         for _ in range(max_iter):
@@ -475,7 +476,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
                 return U, W
         if max_iter > 1:
             warnings.warn(
-                f"SKFCM: at the final centres the memberships did not come to rest in max_iter={max_iter} passes "
+                f"SKFCM: at the final centres the memberships did not settle in max_iter={max_iter} passes "
                 f"(last change {change:.2g}, tol={tol:.2g}). Increase max_iter or tol, or use a smaller "
                 "spatial_weight.",
                 ConvergenceWarning,
@@ -484,7 +485,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         return U, W
 
     def _disagreement(self, grid: Grid, U: Array) -> Array:
-        """How little the neighbours of a pixel are in each cluster."""
+        """How far the neighbours of each pixel are from belonging to each cluster."""
         return np.stack([grid.neighbor_means((1 - u) ** self.m) for u in U])
 
     def _distances(self, rows: Block, V: Array) -> Array:
@@ -493,7 +494,7 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         return np.stack([center_rows(rows, v[None], "kernel", 2.0, self._gamma) for v in V])
 
     def _sources(self, grid: Grid, w: Array) -> Iterator[tuple[Block, Array]]:
-        """Pixels with their weights in a centre, but for the kernel; w is u^m of the cluster."""
+        """Pixels with their weights in a centre, without the kernel; w is u^m of the cluster."""
         yield grid, w + self.spatial_weight_ * grid.as_neighbors(w) if self.spatial == "neighbors" else w
         if grid.filtered is not None:
             yield grid.filtered, self.spatial_weight_ * w

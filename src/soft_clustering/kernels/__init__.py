@@ -1,9 +1,9 @@
-"""Hot loops: compiled where the extension was built, their NumPy twins of ``reference.py`` elsewhere.
+"""Hot loops: compiled if the extension was built, otherwise their NumPy twins of ``reference.py``.
 
 A kernel takes a block of rows (:class:`soft_clustering.engine.blocks.Block`) and gives statistics that merge over
 blocks, or one result per row: ``centers.py``, ``gauss.py`` and ``topics.py``; ``pairs.py`` and ``graphs.py`` take all
-pairs of rows and the links of a graph. Here is what they share: the extension module ``compiled`` (None where it was
-not built), and how the work is split.
+pairs of rows and the links of a graph. This module holds what they share: the extension module ``compiled`` (None if it
+was not built), and how the work is split.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ except ImportError as error:
             "reinstall soft-clustering"
         ) from error
     compiled = None
-_silent = compiled is not None  # whether there is nothing, or nothing more, to tell about missing kernels
+_silent = compiled is not None  # whether no warning about missing kernels is due, or it was given
 
 
 def source_hash() -> str | None:
-    """Hash of the kernel sources beside this file, None where they are not there (installed from a wheel)."""
+    """Hash of the kernel sources beside this file, None if they are not there (as in a wheel)."""
     here = Path(__file__).parent
     sources = sorted([*here.glob("*.h"), *here.glob("*.pyx")])
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16] if sources else None
@@ -49,13 +49,13 @@ if compiled is not None and source_hash() not in (None, compiled.source_hash):
 
 
 def use_compiled() -> bool:
-    """Whether the compiled kernels serve. The first call without them warns, unless they were replaced on purpose."""
+    """Whether the compiled kernels are used. The first call without them warns, unless the warning is silenced."""
     global _silent
     if not _silent:
         _silent = True
         if os.environ.get("SOFT_CLUSTERING_NO_KERNEL_WARNING") != "1":
             warnings.warn(
-                "the compiled kernels of soft-clustering are missing, NumPy stands in for them and fits are slower: "
+                "the compiled kernels of soft-clustering are missing, so NumPy replaces them and fits are slower: "
                 "install a C compiler and reinstall soft-clustering, or set SOFT_CLUSTERING_NO_KERNEL_WARNING=1 to "
                 "silence this warning",
                 UserWarning,
@@ -65,26 +65,26 @@ def use_compiled() -> bool:
 
 
 EMPTY = 1e-280  # summed weights below this have underflowed
-_TRANSCENDENTAL = 8  # features that a distance and its membership cost besides those of the data
+_TRANSCENDENTAL = 8  # the cost of a membership beyond its distance, in features
 _ONE_THREAD: ContextVar[bool] = ContextVar("one_thread", default=False)
 
 
 def row_grid(block: Block, K: int, width: int) -> tuple[int, int]:
     """Number of chunks, a function of the shapes only, and number of threads.
 
-    At most 64 chunks of at least 256 rows, fewer where a chunk's result is large (32 MB for all of them).
+    There are at most 64 chunks of at least 256 rows, and fewer if a chunk's result is large (32 MB for all of them).
     """
     chunks = max(1, min(64, block.n // 256, max(4, (1 << 22) // max(width, 1))))
     return chunks, threads_for(block.n * (block.d + _TRANSCENDENTAL) * K, chunks)
 
 
 def threads_for(work: int, chunks: int, most: int | None = None) -> int:
-    """Threads for so much work in so many chunks: one where it is little."""
+    """The number of threads for this much work in this many chunks: one if there is little work."""
     return 1 if work < 100_000 else min(most_threads() if most is None else most, chunks)
 
 
 def most_threads() -> int:
-    """Threads that a kernel may run on."""
+    """The number of threads that a kernel may run on."""
     return 1 if compiled is None or _ONE_THREAD.get() else min(compiled.max_threads(), usable_cores())
 
 
@@ -99,5 +99,5 @@ def one_thread() -> Iterator[None]:
 
 
 def usable_cores() -> int:
-    """Cores that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -123,7 +123,7 @@ def vector_bytes(int limit=0):
 
 
 def max_threads():
-    """Threads that OpenMP would use (1 where the kernels were built without it)."""
+    """The number of threads that OpenMP would use (1 if the kernels were built without it)."""
     return max_threads_c()
 
 
@@ -234,7 +234,7 @@ cdef class Prototypes:
 
 
 cdef job_t job_on(Rows rows, int64_t K):
-    """A job over rows; what is not set is 0 or NULL."""
+    """A job over rows; fields that are not set are 0 or NULL."""
     cdef job_t job
     memset(&job, 0, sizeof(job))
     job.x = &rows.c
@@ -380,8 +380,8 @@ def pair_bumps(const double[:, ::1] Z, const double[::1] parameters, int64_t chu
 
 
 def pair_window(const double[:, ::1] Z, double low, double high, int64_t capacity, int64_t chunks, int threads):
-    """Of all pairs: how many have squared distance 0, how many one below ``low``, and those in [low, high]; None for
-    the last where a chunk has more than ``capacity``."""
+    """How many pairs have squared distance 0, how many a smaller one than ``low``, and the squared distances in
+    [low, high]; None for the last if a chunk has more than ``capacity`` of them."""
     results = pairs(&pair_window_chunk, Z, np.array([low, high, capacity], dtype=float), 4 + capacity, chunks, threads)
     inside = results[:, 2].astype(np.int64)
     values = None if inside.max() > capacity else np.concatenate([results[c, 3 : 3 + inside[c]] for c in range(chunks)])
@@ -589,7 +589,7 @@ cdef class Topics:
 
 
 cdef over_documents(job_t *job, Topics topics, int64_t width, int64_t chunks, int threads):
-    """Run a job over documents; the sum of its results (width,)."""
+    """Run a job over documents and return the sum of its results (width,)."""
     results = np.zeros((chunks, width))
     cdef double[:, ::1] parts = results
     job.width = width
@@ -723,7 +723,7 @@ def gumbel_softmax(
 def gumbel_slope(
         const float[:, :, :, ::1] draws, const double[:, :, ::1] mean, const double[:, :, ::1] slope, double t,
         double[:, :, ::1] out, int threads):
-    """The gradient in W, from that in the mean of the draws."""
+    """The gradient in W, from the gradient in the mean of the draws."""
     with nogil:
         gumbel_slope_c(
             &draws[0, 0, 0, 0], &mean[0, 0, 0], &slope[0, 0, 0], draws.shape[0], draws.shape[1], draws.shape[2],

@@ -21,7 +21,7 @@ class CenterStatistics(NamedTuple):
     total: NDArray[np.float64]  # (K, d) weighted sum of the rows
     objective: float
     worst: float  # the largest objective of one row
-    worst_row: NDArray[np.float64] | None  # (d,) that row, where some weight underflowed: a place to seed anew
+    worst_row: NDArray[np.float64] | None  # (d,) that row if some weight underflowed: a new seed
 
     def merge(self, other: CenterStatistics) -> CenterStatistics:
         """The statistics of both blocks together."""

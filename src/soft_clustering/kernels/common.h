@@ -63,7 +63,7 @@ typedef struct {
     int64_t K;
     int full;               /* factor is (K, d, d) lower triangular, else (K, d) */
     const double *mean;     /* (K, d) */
-    const double *factor;   /* NULL where memberships are given */
+    const double *factor;   /* NULL if memberships are given */
     const double *constant; /* (K,) log weight + log determinant of the factor - d/2 log(2 pi) */
 } gauss_t;
 
@@ -97,7 +97,7 @@ struct job_s {
     const rows_t *x;
     int64_t K, width; /* width: doubles in the result of one chunk */
     int gauss;
-    double *results;  /* (chunks, width), zeroed; NULL where a chunk has none */
+    double *results;  /* (chunks, width), zeroed; NULL if chunks have no result */
     chunk_t chunk;
     const prototypes_t *v;
     const gauss_t *g;
@@ -110,7 +110,7 @@ struct job_s {
     double *closest;         /* (n,) */
 };
 
-/* Sum of a tile row in eight strands: the order of a sum is the compiler's only if we say so. */
+/* Sum of a tile row in eight partial sums. They are written out because the compiler may not reorder a sum. */
 static INLINE double tile_sum(const double *x)
 {
     double s[8] = {0, 0, 0, 0, 0, 0, 0, 0};

@@ -35,7 +35,7 @@ static INLINE TARGET VEC NAME(log_vec)(VEC x)
     return e * SPLAT(0x1.62e42fefa0000p-1) + (f * SPLAT(2.0) + (f * s * q + e * SPLAT(0x1.cf79abc9e3b3ap-40)));
 }
 
-/* exp(x) = power (1 + rest) with a power of two and a small rest: exp(x) - 1 = power rest + (power - 1) keeps its digits. */
+/* exp(x) = power (1 + rest) with a power of two and a small rest: exp(x) - 1 = power rest + (power - 1) is accurate. */
 static INLINE TARGET VEC NAME(exp_parts)(VEC x, VEC *power)
 {
     const VEC magic = SPLAT(6755399441055744.0); /* 1.5 * 2^52 rounds to the nearest integer */

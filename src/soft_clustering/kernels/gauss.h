@@ -92,7 +92,7 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
                 }
             }
         }
-        /* a density too small for its logarithm to be a number still has to compare */
+        /* log densities that overflow become -1e300, so that they can still be compared */
         for (int r = 0; r < TILE; r++) {
             const double value = g->constant[k] - 0.5 * quad[r];
             t->D[k * TILE + r] = value > -1e300 ? value : -1e300;
@@ -100,7 +100,7 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
     }
 }
 
-/* Add a tile to the moments about g->mean (second: NULL where not wanted), with the weights in t->D, the tile in t->T. */
+/* Add a tile to the moments about g->mean (second: NULL if not wanted), with the weights in t->D, the tile in t->T. */
 static TARGET void NAME(moments)(const gauss_t *g, int64_t d, tile_t *t, double *weight, double *first, double *second)
 {
     const double *T = (const double *)t->T;
@@ -145,7 +145,7 @@ static TARGET void NAME(temper)(tile_t *t, int64_t K, double m, double *row)
     for (int64_t k = 1; k < K; k++)
         for (int r = 0; r < TILE; r++)
             top[r] = E[k * TILE + r] > top[r] ? E[k * TILE + r] : top[r];
-    /* the largest is 0 before the division: no overflow for m near 1 */
+    /* the largest is 0 before the division, so that nothing overflows for m near 1 */
     for (int64_t k = 0; k < K; k++)
         for (int r = 0; r < TILE; r++)
             D[k * TILE + r] = (E[k * TILE + r] - top[r]) / (m - 1.0);

@@ -13,7 +13,7 @@ from . import reference
 if TYPE_CHECKING:
     from ..engine.blocks import Block
 
-_FEW = 32  # features up to which a plain loop beats the calls of LAPACK
+_FEW = 32  # up to this many features a plain loop is faster than calls of LAPACK
 
 
 class GaussStatistics(NamedTuple):

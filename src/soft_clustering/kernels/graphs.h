@@ -89,8 +89,8 @@ static void ratio_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, dou
     free(x);
 }
 
-/* Ascent of affiliations, node after node in the given order; `sum` is kept equal to the sum of the rows of F. -1 where memory
-   ran out. */
+/* Ascent of affiliations, node after node in the given order; `sum` is kept equal to the sum of the rows of F. Returns -1 if
+   memory ran out. */
 static int affiliation_sweep(const links_t *links, double *F, double *sum, const int64_t *order, int64_t n, int64_t wide,
                              double rate, double most)
 {
@@ -125,7 +125,7 @@ static int affiliation_rows(const links_t *links, const double *F, const double 
     return 0;
 }
 
-/* sum over the links of log(1 - exp(-F_u . F_v - rate)) + F_u . F_v, each link once for both directions: half of the sum. */
+/* Sum over the links of log(1 - exp(-F_u . F_v - rate)) + F_u . F_v: half of the sum over both directions of a link. */
 static double affiliation_links(const links_t *links, const double *F, const double *zero, int64_t n, int64_t wide, double rate)
 {
     double total = 0;

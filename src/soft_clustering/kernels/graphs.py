@@ -1,4 +1,4 @@
-"""Passes over the links of a graph: compiled where the extension was built, NumPy twins beside it.
+"""Passes over the links of a graph: compiled if the extension was built, otherwise the NumPy twins here.
 
 A graph is a symmetric CSR matrix without a diagonal; links that are not 0 or 1 are weights.
 """
@@ -17,14 +17,14 @@ from .._types import Array
 
 _FLOOR = 1e-12  # no rate of a link is smaller
 _PAD = 4  # columns of affiliations come in multiples of it
-_LINKS = 1 << 16  # that the NumPy twins look at together
+_LINKS = 1 << 16  # links that the NumPy twins process together
 _SHRINK, _TRIALS, _ENOUGH = 0.3, 11, 0.05  # line search: factor of a step, steps tried, part of the promised gain
 _STEEP = 10.0  # largest entry of a gradient
 _FLAT = 1e-8  # squared length of a gradient that is not followed
 
 
 def ratio_rows(V: sparse.csr_array, P: Array, Q: Array) -> tuple[Array, float]:
-    """Of the links (i, j) of each node: sum_j v_ij / s_ij Q_j with s_ij = P_i . Q_j, (n, K), and sum_ij v_ij log s_ij.
+    """Over the links (i, j): sum_j v_ij / s_ij Q_j for each node i, (n, K), and sum_ij v_ij log s_ij; s_ij = P_i . Q_j.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def affiliation_sweep(
 ) -> None:
     """Move every row of F (n, wide) once, in order, up the likelihood of the Bernoulli-Poisson model; in place.
 
-    P(link) = 1 - exp(-F_u . F_v - rate). ``total`` is the sum of the rows, and is kept so; no entry exceeds ``most``.
+    P(link) = 1 - exp(-F_u . F_v - rate). ``total`` is the sum of the rows and is updated; no entry exceeds ``most``.
     """
     if kernels.use_compiled():
         kernels.compiled.affiliation_sweep(*_links(A), F, total, order, rate, most)
@@ -103,10 +103,10 @@ def affiliation_likelihood(A: sparse.csr_array, F: Array, rate: float) -> float:
 
 
 def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np.float32], threads: int) -> Array:
-    """Draws of softmax((W + g) / t) over the second axis of W (starts, K, n), g Gumbel numbers; gives their means.
+    """Draw softmax((W + g) / t) over the second axis of W (starts, K, n), g Gumbel numbers; return the means.
 
-    ``out`` is (starts, draws, K, n). Each of its planes (K, n) has a key, (starts, draws), of which and of their place
-    the numbers are a hash: they depend on nothing else.
+    The draws are written to ``out`` (starts, draws, K, n). Each random number is a hash of its place in a plane (K, n)
+    and of the plane's key, ``keys`` (starts, draws), and depends on nothing else.
     """
     if kernels.use_compiled():
         mean = np.empty_like(W)
@@ -123,7 +123,7 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
 
 
 def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float, threads: int) -> Array:
-    """The gradient in W of a function of the mean of such draws, from its gradient ``slope`` in that mean."""
+    """The gradient in W of a function of the mean of these draws, from its gradient ``slope`` in the mean."""
     if kernels.use_compiled():
         out = np.empty_like(mean)
         kernels.compiled.gumbel_slope(
@@ -136,7 +136,7 @@ def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float
 
 
 def _tiles(W: Array) -> int:
-    """Parts of W (starts, K, n) that threads share out."""
+    """The number of parts of W (starts, K, n) that are distributed among threads."""
     return int(len(W) * -(-W.shape[2] // 64))
 
 
@@ -149,7 +149,7 @@ def _scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 def _links(A: sparse.csr_array) -> tuple[Any, Any]:
-    """The index arrays of a CSR matrix, of one type; SciPy keeps them so, and nothing is copied."""
+    """The index arrays of a CSR matrix. SciPy keeps them in one type, so nothing is copied."""
     return A.indptr, A.indices.astype(A.indptr.dtype, copy=False)
 
 

@@ -10,8 +10,8 @@ static INLINE TARGET uint32_t NAME(scramble)(uint32_t x)
     return x ^ (x >> 16);
 }
 
-/* Draws (draws, K, n) of softmax((W + g) / t) down the columns of W (K, n), g Gumbel numbers, and their mean (K, n): a tile of
-   columns of them. The numbers are a hash of their place and the key of the draw, so that no order of the work changes them.
+/* For a tile of columns: draws (draws, K, n) of softmax((W + g) / t) down the columns of W (K, n), g Gumbel numbers, and their
+   mean (K, n). Each number is a hash of its place and the key of the draw, so it does not depend on the order of the work.
    Scratch: scores (K, TILE). */
 static TARGET void NAME(gumbel_tile)(const double *W, int64_t K, int64_t n, int64_t first, double t, const uint64_t *keys,
                                      int64_t draws, double *scores, float *out, double *mean)
@@ -126,7 +126,7 @@ static int gumbel_softmax(const double *W, const uint64_t *keys, int64_t starts,
     return failed ? -1 : 0;
 }
 
-/* The gradients (starts, K, n) in W, from those in the means. */
+/* The gradients (starts, K, n) in W, from the gradients in the means. */
 static void gumbel_slope(const float *in, const double *mean, const double *slope, int64_t starts, int64_t draws, int64_t K,
                          int64_t n, double t, double *out, int threads)
 {

@@ -123,7 +123,7 @@ static int64_t chunk_edge(int64_t n, int64_t chunks, int64_t c)
     return edge < n ? edge : n;
 }
 
-/* Run job->chunk over all chunks; 0, or -1 where memory ran out. */
+/* Run job->chunk over all chunks; returns 0, or -1 if memory ran out. */
 static int run(const job_t *job, int64_t chunks, int threads)
 {
     const size_t bytes = tile_bytes(job->x, job->K, job->gauss);

@@ -21,8 +21,8 @@ static TARGET void NAME(pair_bumps)(double *D, int64_t K, double alpha, const do
     }
 }
 
-/* Numbers of a tile row: counts += {those 0, those below `low`, those in [low, high]}; the last ones are appended to `kept`
-   up to its capacity. */
+/* For the numbers of a tile row: counts += {how many are 0, how many are below `low`, how many are in [low, high]}; the last
+   ones are appended to `kept` up to its capacity. */
 static TARGET void NAME(window)(const double *D, double low, double high, int64_t capacity, int64_t *counts, double *kept)
 {
     int64_t zeros = 0, below = 0, inside = counts[2];
@@ -37,7 +37,7 @@ static TARGET void NAME(window)(const double *D, double low, double high, int64_
         for (int l = 0; l < 8; l++)
             any |= in[r + l];
         for (int l = 0; any && l < 8; l++) {
-            kept[inside < capacity ? inside : capacity] = D[r + l]; /* counted where it belongs: no branch to guess */
+            kept[inside < capacity ? inside : capacity] = D[r + l]; /* written always, counted if inside: no branch */
             inside += in[r + l];
         }
     }
@@ -48,7 +48,7 @@ static TARGET void NAME(window)(const double *D, double low, double high, int64_
 
 #else /* loops over chunks */
 
-/* Squared distances t->D of the rows of a tile to those of the tile at `from`; the rows are in the frame, in double. */
+/* Squared distances t->D of the rows of a tile to the rows of the tile at `from`; all are in the frame, in double. */
 static void pair_distances(const job_t *job, tile_t *t, int64_t first, int64_t count, int64_t from)
 {
     const prototypes_t v = {from == first ? count : TILE, (const double *)job->x->values + from * job->x->d, NULL, NULL};
@@ -75,8 +75,8 @@ static void pair_bumps_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi
     }
 }
 
-/* Result: how many pairs of rows have distance 0, how many one below `low`, how many one in [low, high], and of these the
-   first `capacity`; parameters {low, high, capacity}. */
+/* Result: how many pairs of rows have distance 0, how many a distance below `low`, how many a distance in [low, high], and the
+   first `capacity` of these; parameters {low, high, capacity}. */
 static void pair_window_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
 {
     const double low = job->parameters[0], high = job->parameters[1];
@@ -89,7 +89,7 @@ static void pair_window_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t h
             pair_distances(job, t, first, count, from);
             for (int64_t k = 0; k < K; k++) {
                 double *D = t->D + k * TILE;
-                /* no pair: the row with itself, with one after it, and what fills up the tile */
+                /* leave out the row with itself, pairs that occur in the other order, and rows that fill up the tile */
                 for (int64_t r = 0; from == first && r <= k; r++)
                     D[r] = INFINITY;
                 for (int64_t r = count; r < TILE; r++)

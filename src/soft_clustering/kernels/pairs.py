@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .. import kernels
 from . import reference
 
-_SAMPLED = 16384  # pairs that bracket the median; 16 times as many are sorted at once
+_SAMPLED = 16384  # pairs that bracket the median; up to 16 times as many are sorted directly
 
 
 def pair_bumps(Z: NDArray[np.float64], alpha: float, weight: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -20,15 +20,16 @@ def pair_bumps(Z: NDArray[np.float64], alpha: float, weight: NDArray[np.float64]
 
 
 def pair_median(Z: NDArray[np.float64]) -> float:
-    """Median distance between two rows that are not equal; nan where all are equal.
+    """Median distance between two rows that are not equal; nan if all are equal.
 
-    A sample of the pairs brackets the median; one pass over all of them then counts those below the bracket and keeps
-    those inside, among which it is found. Exact, whatever the sample; without a bracket that holds, all are sorted.
+    A sample of the pairs brackets the median. One pass over all pairs then counts the distances below the bracket and
+    keeps the distances inside it, among which the median is found. The result is exact, whatever the sample: if the
+    bracket misses the median, all distances are sorted.
     """
     n = len(Z)
     if not kernels.use_compiled() or not 32 * _SAMPLED <= n * n <= _SAMPLED**2:
         return reference.pair_median(Z)
-    # Every row meets the next few of a random order: all rows equally often, which random pairs do not.
+    # Each row is paired with the next few of a random order, so that all rows occur equally often.
     shuffled = Z[np.random.RandomState(0).permutation(n)]
     shifts = range(1, 1 + _SAMPLED // n)
     sample = np.concatenate([_squared(shuffled - np.roll(shuffled, shift, axis=0)) for shift in shifts])
@@ -53,7 +54,7 @@ def _squared(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _pair_grid(Z: NDArray[np.float64]) -> tuple[int, int]:
-    """The same for all pairs of rows; more chunks, as their work grows along the rows."""
+    """Chunks and threads for all pairs of rows; there are more chunks, as later rows have more pairs."""
     n, d = Z.shape
     chunks = min(64, -(-n // 64))
     return chunks, kernels.threads_for(n * d * n // 2, chunks)

@@ -1,4 +1,4 @@
-"""The kernels in NumPy: readable, the oracle of the compiled ones, and what runs where those were not built.
+"""The kernels in NumPy: readable, the reference for the compiled ones, and their replacement if these were not built.
 
 A membership rule turns squared distances (rows, K) into memberships, into the weights of the centre update, and into
 the objective of each row. A Gaussian rule turns log densities (rows, K) into memberships, into the weights of the
@@ -22,7 +22,7 @@ from . import EMPTY
 if TYPE_CHECKING:
     from ..engine.blocks import Block
 
-PIVOT = 1e-290  # a smaller one cannot be inverted safely
+PIVOT = 1e-290  # a smaller pivot cannot be inverted safely
 _GROUP = 256  # rows whose distances to all others are held at once
 RULES: dict[str, Callable[..., tuple[Array, Array, Array]]] = {}
 GAUSS_RULES: dict[str, Callable[..., tuple[Array, Array, Array, Array]]] = {}
@@ -84,7 +84,7 @@ def fcm_rule(D: Array, m: float) -> tuple[Array, Array, Array]:
 
 
 def _typicality(D: Array, bandwidth: Array, m: float) -> tuple[Array, Array]:
-    """Typicality t = 1 / (1 + (D / bandwidth)^(1/(m-1))) without an overflow, and t^(m-1), right where t underflows."""
+    """Typicality t = 1 / (1 + (D / bandwidth)^(1/(m-1))) without overflow, and t^(m-1), exact even if t underflows."""
     near = bandwidth > D
     ratio = np.where(near, D, bandwidth) / np.where(near, bandwidth, D)
     with np.errstate(under="ignore"):
@@ -155,7 +155,7 @@ def kernel_rule(D: Array, m: float, gamma: float) -> tuple[Array, Array, Array]:
 
 @_rule(RULES, "nearest")
 def nearest_rule(D: Array) -> tuple[Array, Array, Array]:
-    """All to the nearest prototype, the first of several.
+    """Membership 1 in the nearest prototype, the first if several are nearest.
 
     Examples
     --------
@@ -219,12 +219,12 @@ def pair_bumps(Z: Array, alpha: float, weight: Array) -> Array:
 
 
 def pair_median(Z: Array) -> float:
-    """Median distance between two rows that are not equal; nan where all are equal."""
+    """Median distance between two rows that are not equal; nan if all are equal."""
     squared = pdist(Z, "sqeuclidean")
     squared = squared[squared > 0]
     if len(squared) == 0:
         return np.nan
-    # The mean of the two in the middle, which are one where their number is odd.
+    # The mean of the two in the middle, which are the same if the number is odd.
     middle = [(len(squared) - 1) // 2, len(squared) // 2]
     return float(np.sqrt(np.partition(squared, middle)[middle]).mean())
 
@@ -246,7 +246,7 @@ def draw(mass: Array, order: NDArray[np.intp], uniforms: Array) -> NDArray[np.in
 def seed(block: Block, order: NDArray[np.intp], uniforms: Array) -> Array:
     """Greedy k-means++: each centre is the best of the candidates drawn by weight times squared distance.
 
-    Where every row is covered already (fewer distinct rows than draws), the draw is by weight alone.
+    If every row is covered already (fewer distinct rows than draws), the draw is by weight alone.
     """
     weight = np.ones(block.n) if block.weight is None else block.weight
     chosen = block.take(draw(weight, order, uniforms[0, :1]))
@@ -275,7 +275,7 @@ def log_densities(Z: Array, means: Array, factors: Array, constants: Array, full
         for k, (mean, factor) in enumerate(zip(means, factors, strict=True)):
             Y = (Z - mean) @ factor.T if full else (Z - mean) * factor
             D[:, k] = constants[k] - 0.5 * np.einsum("ij,ij->i", Y, Y)
-    # a density too small for its logarithm to be a number still has to compare
+    # log densities that overflow become -1e300, so that they can still be compared
     return np.where(D > -1e300, D, -1e300)
 
 
@@ -311,7 +311,7 @@ def tempered_rule(D: Array, m: float, exponent: float) -> tuple[Array, Array, Ar
 
 @_rule(GAUSS_RULES, "metric")
 def metric_rule(D: Array, m: float, *volumes: float) -> tuple[Array, Array, Array, Array]:
-    """Fuzzy c-means in the metric of each component: squared distance -2 volume D, the constants being 0."""
+    """Fuzzy c-means in the metric of each component: the squared distance is -2 volume D, as the constants are 0."""
     U, _, J = fcm_rule(-2 * D * np.array(volumes), m)
     with np.errstate(under="ignore"):
         W = U**m

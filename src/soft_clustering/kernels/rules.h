@@ -95,7 +95,7 @@ RULE(fcm)
 }
 
 /* Typicality t = 1 / (1 + (d / bandwidth)^(1/(m-1))) and power = t^(m-1). With ratio the smaller of d / bandwidth and its
-   inverse and q = ratio^(1/(m-1)), nothing overflows, and t^(m-1) is right where t itself underflows. */
+   inverse and q = ratio^(1/(m-1)), nothing overflows, and t^(m-1) is right even if t itself underflows. */
 static INLINE TARGET void NAME(typicality)(const double *d, double bandwidth, double m, double *out, double *power)
 {
     ALIGNED double ratio[TILE], q[TILE];

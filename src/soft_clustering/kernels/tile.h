@@ -161,7 +161,7 @@ static TARGET void NAME(dense_distances)(const rows_t *x, int64_t first, int64_t
 }
 
 /* total[k][j] += sum_r W[k][r] z[r][j], the weights W taken from t->D. In float the weights of a prototype are measured
-   in units of their largest: they may be too small for the type, as far away or with a large fuzzifier. */
+   in units of their largest: far away or with a large fuzzifier they may be too small for the type. */
 static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v, tile_t *t,
                                       double *total)
 {
@@ -194,7 +194,7 @@ static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t co
     }
 }
 
-/* The same two for CSR rows: |z|^2 - 2 z.v + |v|^2, small results again by direct difference. v->Vt is (d, K). */
+/* Distances and totals of CSR rows: |z|^2 - 2 z.v + |v|^2, recomputed by direct difference if small. v->Vt is (d, K). */
 static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v,
                                           tile_t *t)
 {

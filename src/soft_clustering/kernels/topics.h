@@ -159,7 +159,7 @@ static TARGET double NAME(explain)(const double *A, const double *B, const doubl
 }
 
 /* A = exp(psi(gamma)) in units of its largest entry, whose logarithm is returned: the unit cancels in all but the bound.
-   What fills up the topics becomes 0. */
+   The entries that fill up the topics become 0. */
 static TARGET double NAME(expectations)(const double *gamma, int64_t K, int64_t wide, double *psi, double *A)
 {
     double most = -INFINITY;
@@ -271,7 +271,7 @@ static int64_t document(const job_t *job, int64_t row, int64_t *word, double *x,
     return words;
 }
 
-/* Memory of one document: its words, counts, probabilities and topic rows, and six vectors. Where there is none, the result
+/* Memory of one document: its words, counts, probabilities and topic rows, and six vectors. If it cannot be had, the result
    is NaN. */
 #define DOCUMENT(topics, result)                                                                                       \
     const int64_t wide = (topics)->wide, longest = (topics)->longest;                                                  \

@@ -1,4 +1,4 @@
-"""Documents as mixtures of topics: compiled where the extension was built, NumPy twins beside it.
+"""Documents as mixtures of topics: compiled if the extension was built, otherwise the NumPy twins here.
 
 A block holds documents as CSR rows of counts. Topics come word-major, (V, K): one row for each word.
 """
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..engine.blocks import Block
 
 _TINY = 1e-200  # no probability of a word is smaller
-_DOCUMENTS = 512  # that the NumPy twins look at together
-_FEWER = 0.8  # part of the documents still on their way, below which the others are set aside
+_DOCUMENTS = 512  # documents that the NumPy twins process together
+_FEWER = 0.8  # if less than this part of the documents is still changing, the settled ones are set aside
 
 
 class TopicStatistics(NamedTuple):
@@ -54,7 +54,7 @@ def lda_statistics(
     start : array of shape (n, K) or None
         gamma to start from, None for ones.
     max_iter : int
-        Steps of a document.
+        Largest number of steps of a document.
     tol : float
     """
     if kernels.use_compiled():
@@ -152,7 +152,7 @@ def fold_in(
 def _grid(block: Block, B: Array, max_iter: int, width: int) -> tuple[int, int]:
     """Number of chunks, a function of the shapes only, and number of threads; a document is more work than a row.
 
-    Where chunks have results of their own, ``width`` numbers each, these are not to cost more than the documents do.
+    If each chunk has a result of ``width`` numbers, there are fewer chunks, so that these cost less than the documents.
     """
     most = 64 if width == 0 else max(4, min(block.X.nnz // (8 * block.d), (1 << 22) // width))
     chunks = max(1, min(64, block.n // 64, most))

@@ -1,7 +1,7 @@
 """Validity of soft clusterings: 24 indices, most of them functions of the data, the memberships and the prototypes.
 
-``METRICS`` is the one table of them: what each needs, its bounds, and which way is better. ``nonspecificity`` measures
-the imprecision of credal partitions beside them.
+The table ``METRICS`` says what each needs, its bounds, and whether larger or smaller is better. In addition,
+``nonspecificity`` measures the imprecision of credal partitions.
 """
 
 from ._table import METRICS, Metric

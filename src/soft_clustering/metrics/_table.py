@@ -22,10 +22,10 @@ class Metric:
     function : callable
     needs : tuple of str
         The arguments of the function, in order: ``"X"`` (features), ``"U"`` (memberships), ``"centers"``, ``"labels"``,
-        ``"cover"`` (as of ``get_cover``) and ``"y_true"`` (the truth: labels; memberships or a cover where the index is
+        ``"cover"`` (as of ``get_cover``) and ``"y_true"`` (the truth: labels; memberships or a cover if the index is
         one of memberships or covers).
     sense : {'max', 'min', None}
-        Which way is better; None for the three that measure crispness and not quality.
+        Whether larger or smaller is better; None for the three that measure crispness and not quality.
     bounds : tuple of float
         Smallest and largest value.
     options : tuple of str, default=()
@@ -51,7 +51,7 @@ class Metric:
     options: tuple[str, ...] = ()
 
     def __call__(self, **data: Any) -> float:
-        """The index from named data, of which it takes what it needs; nan where that is missing or None."""
+        """The index from the named data that it needs; nan if some are missing or None."""
         arguments = [data.get(name) for name in self.needs]
         if any(argument is None for argument in arguments):
             return math.nan

@@ -162,7 +162,7 @@ def _mean_over_pairs(values: Iterator[Array], n: int) -> float:
 
 
 def _discordance(U: Array, V: Array) -> float:
-    """How differently U and V see the pairs of samples, on average."""
+    """The mean of |E_U(i, j) - E_V(i, j)| over pairs of samples; see :func:`fuzzy_rand`."""
     rows = zip(_pair_distances(U), _pair_distances(V), strict=True)
     return _mean_over_pairs((np.abs(of_u - of_v) for of_u, of_v in rows), len(U))
 
@@ -193,7 +193,7 @@ def _is_crisp(U: Array) -> bool:
 def _expected_discordance(U: Array, V: Array) -> float:
     """Mean of ``_discordance(U, V[permutation])`` over all permutations: every pair of U meets every pair of V."""
     if _is_crisp(U) or _is_crisp(V):
-        # |x - y| = x + y - 2 x y where one of them is 0 or 1, so the means are enough.
+        # |x - y| = x + y - 2 x y if one of them is 0 or 1, so the means are enough.
         x, y = (_mean_over_pairs(_pair_distances(W), len(W)) for W in (U, V))
         return x + y - 2 * x * y
     return _mean_absolute_difference(pdist(U, "cityblock") / 2, pdist(V, "cityblock") / 2)
@@ -263,7 +263,7 @@ def fuzzy_rand(U: ArrayLike, V: ArrayLike, *, method: str = "huellermeier") -> f
 
     It is below 1 for U with itself unless U is crisp, and so ranks the crispness of U together with its agreement.
 
-    Both equal the Rand index where U and V are crisp. O(n^2 K) time, O(n K) memory.
+    Both equal the Rand index if U and V are crisp. O(n^2 K) time, O(n K) memory.
 
     References
     ----------
@@ -302,7 +302,7 @@ def adjusted_fuzzy_rand(
     max_samples: int | None = None,
     random_state: Seed = None,
 ) -> float:
-    """Rand index of two soft partitions, corrected for chance: the adjusted Rand index where both are crisp.
+    """Rand index of two soft partitions, corrected for chance: the adjusted Rand index if both are crisp.
 
     Parameters
     ----------
@@ -313,15 +313,15 @@ def adjusted_fuzzy_rand(
     method : {'huellermeier', 'campello'}, default='huellermeier'
         The generalisation of the Rand index, see Notes and :func:`fuzzy_rand`.
     max_samples : int, default=None
-        Use at most so many samples, drawn at random without replacement. None uses all; more than 5000 are refused
-        where ``method='huellermeier'`` and neither U nor V is crisp, because 16 n^2 bytes are needed then.
+        Use at most this many samples, drawn at random without replacement. None uses all; more than 5000 are refused
+        if ``method='huellermeier'`` and neither U nor V is crisp, because 16 n^2 bytes are needed then.
     random_state : int, RandomState or None, default=None
-        Draws the samples where there are more than ``max_samples``.
+        Draws the samples if there are more than ``max_samples``.
 
     Returns
     -------
     score : float
-        At most 1; about 0 for unrelated partitions, negative where they agree less than by chance. 1 where there is
+        At most 1; about 0 for unrelated partitions, negative if they agree less than by chance. 1 if there is
         nothing to tell apart: a single sample, or every pair is alike to one and the same degree in both.
 
     See Also
@@ -387,7 +387,7 @@ def adjusted_fuzzy_rand(
     if max_samples is None and len(P) > _MAX_ROWS and not (_is_crisp(P) or _is_crisp(Q)):
         raise ValueError(
             f"n_samples={len(P)} is more than {_MAX_ROWS}: {16e-9 * len(P) ** 2:.1f} GB would be needed to compare all "
-            f"pairs of two soft partitions. Pass max_samples={_MAX_ROWS} to use so many random samples, or "
+            f"pairs of two soft partitions. Pass max_samples={_MAX_ROWS} to use that many random samples, or "
             f"max_samples={len(P)} to use all."
         )
     expected = _expected_discordance(P, Q)
@@ -398,7 +398,7 @@ def adjusted_fuzzy_rand(
 
 
 def soft_mutual_information(U: ArrayLike, V: ArrayLike, *, normalization: str | None = "arithmetic") -> float:
-    """Mutual information of two soft partitions, normalised unless told otherwise.
+    """Mutual information of two soft partitions, normalised by default.
 
     Parameters
     ----------
@@ -412,8 +412,8 @@ def soft_mutual_information(U: ArrayLike, V: ArrayLike, *, normalization: str | 
     Returns
     -------
     score : float
-        Between 0 and 1 where normalised, else >= 0. As in scikit-learn the normalised score is 1 where both partitions
-        have a single cluster, and otherwise 0 where there is no information.
+        Between 0 and 1 if normalised, else >= 0. As in scikit-learn the normalised score is 1 if both partitions
+        have a single cluster, and otherwise 0 if there is no information.
 
     Notes
     -----
@@ -422,7 +422,7 @@ def soft_mutual_information(U: ArrayLike, V: ArrayLike, *, normalization: str | 
 
         I(U, V) = H(U) + H(V) - H(N).
 
-    I(U, U) is smaller than H(U) where U is soft: the samples do not say which of their clusters is meant. Except with
+    I(U, U) is smaller than H(U) if U is soft: the samples do not say which of their clusters is meant. Except with
     ``'min'``, a score of 1 is therefore reached by crisp partitions only, and softer memberships score lower.
 
     References
@@ -476,13 +476,12 @@ def overlapping_nmi(X: CoverLike, Y: CoverLike, *, normalization: str = "max", n
     normalization : {'max', 'lfk'}, default='max'
         ``'max'`` as McDaid et al. [1]_; ``'lfk'`` as Lancichinetti et al. [2]_, community by community.
     n : int, default=None
-        Number of nodes; needed where both X and Y are lists.
+        Number of nodes; needed if both X and Y are lists.
 
     Returns
     -------
     score : float
-        Between 0 and 1; 1 for equal covers. 0 where one of them has no community but the empty one and the one of all
-        nodes.
+        Between 0 and 1; 1 for equal covers. 0 if the communities of one of them are all empty or hold all nodes.
 
     See Also
     --------
@@ -495,7 +494,7 @@ def overlapping_nmi(X: CoverLike, Y: CoverLike, *, normalization: str = "max", n
 
         H(x|y) = h(a) + h(b) + h(c) + h(d) - H(y)   if h(a) + h(d) >= h(b) + h(c),   else H(x):
 
-    without the condition, a community and its complement would pass for equal. With H(x|Y) = min_y H(x|y), and H(X),
+    without the condition, a community and its complement would count as equal. With H(x|Y) = min_y H(x|y), and H(X),
     H(X|Y) the sums of H(x), H(x|Y) over x,
 
         max: [H(X) - H(X|Y) + H(Y) - H(Y|X)] / (2 max(H(X), H(Y)))
@@ -550,7 +549,7 @@ def overlapping_nmi(X: CoverLike, Y: CoverLike, *, normalization: str = "max", n
 
 
 def omega_index(X: CoverLike, Y: CoverLike, *, n: int | None = None) -> float:
-    """Omega index: on how many communities that pairs of nodes share two covers agree, corrected for chance.
+    """Omega index: agreement of two covers in how many communities each pair of nodes shares, corrected for chance.
 
     Parameters
     ----------
@@ -559,13 +558,13 @@ def omega_index(X: CoverLike, Y: CoverLike, *, n: int | None = None) -> float:
         indices 0, ..., n - 1, one per community; or vectors of labels, each of which is a community (-1 too). A list
         of lists is always read as node collections, never as a matrix.
     n : int, default=None
-        Number of nodes; needed where both X and Y are lists.
+        Number of nodes; needed if both X and Y are lists.
 
     Returns
     -------
     score : float
-        At most 1; about 0 for unrelated covers, negative where they agree less than by chance. The adjusted Rand index
-        where each node is in exactly one community of X and of Y. 1 where there is nothing to tell apart: a single
+        At most 1; about 0 for unrelated covers, negative if they agree less than by chance. The adjusted Rand index
+        if each node is in exactly one community of X and of Y. 1 if there is nothing to tell apart: a single
         node, or all pairs share one and the same number of communities in both.
 
     Notes
@@ -623,12 +622,12 @@ def average_f1(X: CoverLike, Y: CoverLike, *, n: int | None = None) -> float:
         indices 0, ..., n - 1, one per community; or vectors of labels, each of which is a community (-1 too). A list
         of lists is always read as node collections, never as a matrix.
     n : int, default=None
-        Number of nodes; needed where both X and Y are lists.
+        Number of nodes; needed if both X and Y are lists.
 
     Returns
     -------
     score : float
-        Between 0 and 1; 1 for equal covers, 0 where one of them has no community. Empty communities are left out.
+        Between 0 and 1; 1 for equal covers, 0 if one of them has no community. Empty communities are left out.
 
     See Also
     --------

@@ -1,10 +1,10 @@
 """Validity of a soft clustering from its memberships U, and from the data and the prototypes.
 
 In the formulas u_ik is the membership of sample k in cluster i, v_i the prototype of cluster i, x_k a sample, m the
-fuzzifier, n the number of samples and K that of clusters; J = sum_ik u_ik^m |x_k - v_i|^2. Matrices have one row per
+fuzzifier, n the number of samples and K of clusters; J = sum_ik u_ik^m |x_k - v_i|^2. Matrices have one row per
 sample, as everywhere in this package.
 
-One rule holds for every index: it is nan where it is not defined, such as a separation of one prototype. A quotient
+One rule holds for every index: it is nan if it is not defined, such as a separation of one prototype. A quotient
 x / 0 is inf and 0 / 0 is nan, so coinciding prototypes make ``xie_beni`` infinite. Distances are taken by direct
 differences, in units of the data, so neither large offsets nor extreme scales cost digits. Sparse data are not
 centred and their distances come from the expanded square.
@@ -36,7 +36,7 @@ from ._validation import check_features, check_matrix, check_real, in_units, rat
 from .partition import silhouettes
 
 _SINGULAR = 1e-14  # times d: a correlation matrix of a smaller reciprocal condition has dependent features
-_TOGETHER = 2**20  # entries of the covariances of all clusters; where they are more, one after the other
+_TOGETHER = 2**20  # most entries of covariances that are formed together; if there are more, one cluster at a time
 _FLAT = 1e-13  # a feature whose standard deviation is a smaller part of its mean is constant up to rounding
 
 
@@ -54,11 +54,11 @@ def partition_coefficient(U: ArrayLike) -> float:
     Returns
     -------
     value : float
-        In [1/K, 1]: 1 for a hard partition, 1/K where all memberships are equal.
+        In [1/K, 1]: 1 for a hard partition, 1/K if all memberships are equal.
 
     Notes
     -----
-    PC = 1/n sum_ik u_ik^2. It says nothing about how good the clusters are [1]_.
+    PC = 1/n sum_ik u_ik^2. It does not measure how good the clusters are [1]_.
 
     References
     ----------
@@ -118,7 +118,7 @@ def partition_entropy(U: ArrayLike) -> float:
     Returns
     -------
     value : float
-        In [0, log K]: 0 for a hard partition, log K where all memberships are equal.
+        In [0, log K]: 0 for a hard partition, log K if all memberships are equal.
 
     Notes
     -----
@@ -151,8 +151,8 @@ def nonspecificity(masses: ArrayLike, focal_sets: ArrayLike) -> float:
     Returns
     -------
     value : float
-        In [0, 1]: 0 where all mass is on single clusters, 1 where it is on all clusters together or on the empty set.
-        Smaller is better where numbers of clusters are compared. 0 for one cluster.
+        In [0, 1]: 0 if all mass is on single clusters, 1 if it is on all clusters together or on the empty set.
+        Smaller is better if numbers of clusters are compared. 0 for one cluster.
 
     Notes
     -----
@@ -298,7 +298,7 @@ def fuzzy_compactness(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: flo
 
 
 def _in_squared_units(value: float, block: Block) -> float:
-    # One after the other, as floats: the square of the unit may be no number, and a result too large is inf.
+    # Divide twice, as floats: the square of the unit may overflow or underflow, and a result too large becomes inf.
     return float(value) / float(block.frame.scale) / float(block.frame.scale)
 
 
@@ -316,7 +316,7 @@ def xie_beni(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float = 2.0)
     Returns
     -------
     value : float
-        In [0, inf], smaller is better; inf where two prototypes coincide, nan for one cluster.
+        In [0, inf], smaller is better; inf if two prototypes coincide, nan for one cluster.
 
     Notes
     -----
@@ -353,7 +353,7 @@ def separation_index(X: MatrixLike, U: ArrayLike, centers: ArrayLike) -> float:
     Returns
     -------
     value : float
-        In [0, inf], smaller is better; inf where two prototypes coincide, nan for one cluster.
+        In [0, inf], smaller is better; inf if two prototypes coincide, nan for one cluster.
 
     Notes
     -----
@@ -391,7 +391,7 @@ def partition_index(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float
     Returns
     -------
     value : float
-        In [0, inf], smaller is better; for partitions of the same number of clusters. inf where all prototypes
+        In [0, inf], smaller is better; for partitions of the same number of clusters. inf if all prototypes
         coincide, nan for one cluster. A cluster without any membership adds 0.
 
     Notes
@@ -431,7 +431,7 @@ def kwon(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: float = 2.0) -> 
     Returns
     -------
     value : float
-        In [0, inf], smaller is better; inf where two prototypes coincide, nan for one cluster.
+        In [0, inf], smaller is better; inf if two prototypes coincide, nan for one cluster.
 
     Notes
     -----
@@ -552,17 +552,17 @@ def fuzzy_hypervolume(X: MatrixLike, U: ArrayLike, centers: ArrayLike, *, m: flo
     Returns
     -------
     value : float
-        In [0, inf], smaller is better; in units of X to the power of d, for partitions of the same features. inf where
+        In [0, inf], smaller is better; in units of X to the power of d, for partitions of the same features. inf if
         the volume exceeds the largest float.
 
     Notes
     -----
     FHV = sum_i sqrt(det F_i), F_i = sum_k u_ik^m (x_k - v_i)(x_k - v_i)^T / sum_k u_ik^m [1]_, [2]_.
 
-    A singular F_i has volume 0. All are where d > n. Elsewhere F_i counts as singular if a feature is constant (a
-    standard deviation of at most 1e-13 times its position) or if features depend on each other (a reciprocal condition
-    number of the correlation matrix below 1e-14 d): only rounding would be left. Units of the features do not matter
-    for it. A cluster without weight has volume 0.
+    A singular F_i has volume 0. All are singular if d > n. Otherwise F_i counts as singular if a feature is constant
+    (a standard deviation of at most 1e-13 times its position) or if features depend on each other (a reciprocal
+    condition number of the correlation matrix below 1e-14 d), as its determinant would be rounding only. The units of
+    the features do not matter for this. A cluster without weight has volume 0.
 
     Unless they are small, the covariances are formed one after the other: memory beyond X and U is O(n K + d^2).
 
@@ -594,7 +594,7 @@ def _hypervolume(block: Block, W: Array, V: Array) -> float:
 
 
 def _log_volume(F: Array, v: Array) -> float:
-    """Log of sqrt(det F), -inf where F is singular; ``v`` is where the cluster is."""
+    """Log of sqrt(det F), -inf if F is singular; ``v`` is the centre of the cluster."""
     deviation = np.sqrt(np.diag(F))
     if (deviation <= _FLAT * np.abs(v)).any():
         return -math.inf
@@ -648,8 +648,8 @@ def fuzzy_silhouette(X: MatrixLike, U: ArrayLike, *, alpha: float = 1.0) -> floa
     Returns
     -------
     value : float
-        In [-1, 1], larger is better. nan unless 2 to n - 1 clusters are the strongest one of some sample, and where
-        all weights are 0. Samples without any membership are left out.
+        In [-1, 1], larger is better. nan unless 2 to n - 1 clusters are the strongest one of some sample, or if all
+        weights are 0. Samples without any membership are left out.
 
     Notes
     -----
@@ -678,7 +678,7 @@ def fuzzy_silhouette(X: MatrixLike, U: ArrayLike, *, alpha: float = 1.0) -> floa
         return math.nan
     second, first = np.partition(U[kept], -2, axis=1)[:, -2:].T
     gap = first - second
-    # Relative to the largest: a large alpha would leave nothing of small differences.
+    # Divide by the largest difference first: a large alpha would make small differences underflow.
     weights = (gap / (gap.max() or 1.0)) ** alpha
     if not weights.any():
         return math.nan
@@ -686,7 +686,7 @@ def fuzzy_silhouette(X: MatrixLike, U: ArrayLike, *, alpha: float = 1.0) -> floa
     return float(weights @ values / weights.sum())
 
 
-# All of the paper's ---------------------------------------------------------------------------------------------------
+# The seven measures of the paper --------------------------------------------------------------------------------------
 
 
 def soft_clustering_metrics(
@@ -697,12 +697,12 @@ def soft_clustering_metrics(
     m: float = 2.0,
     partition_constrained: bool = True,
 ) -> dict[str, float]:
-    """Seven measures of a soft clustering under the same names for every estimator, nan where one does not apply.
+    """Seven measures of a soft clustering under the same names for every estimator, nan if one does not apply.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features), or None
-        The data. Without ``centers`` they are only asked for their number, so they may be of any kind, or None.
+        The data. Without ``centers`` only their number is used, so they may be of any kind, or None.
     memberships : array-like of shape (n_samples, n_clusters)
         Finite and non-negative.
     centers : array-like of shape (n_clusters, n_features), default=None

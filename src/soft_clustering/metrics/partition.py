@@ -1,8 +1,8 @@
 """Validity of a hard partition, such as the strongest cluster of each sample.
 
 The label -1 of samples without any membership is a label like any other. The internal indices are nan unless the number
-of labels is in 2, ..., n - 1. Distances are taken by direct differences, or by a product of matrices where that keeps
-the digits; for sparse data always by a product.
+of labels is in 2, ..., n - 1. Distances are taken by direct differences, or by a product of matrices if that is
+accurate; for sparse data always by a product.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..engine.blocks import Block
 from ._validation import check_features, check_labels, in_units, ratio
 
 _CHUNK = 1 << 22  # distances held at a time: 32 MB
-_DIRECT = 32  # up to so many features differences are faster than a product of matrices
+_DIRECT = 32  # up to this many features differences are faster than a product of matrices
 _CLOSE = 2e-3  # a squared distance that is a smaller part of the squared norm loses over three digits in a product
 
 
@@ -50,9 +50,9 @@ def _distances(rows: Matrix, lo: int, hi: int) -> Array:
 
 
 def silhouettes(X: Matrix, codes: NDArray[np.intp]) -> Array:
-    """The silhouette of each sample, (n,), nan where the number of labels is not in 2, ..., n - 1.
+    """The silhouette of each sample, (n,), nan if the number of labels is not in 2, ..., n - 1.
 
-    ``X`` is validated and ``codes`` are labels 0, 1, ..., each of them taken.
+    ``X`` is validated and ``codes`` are labels 0, 1, ..., K - 1 that all occur.
     """
     n = len(codes)
     if not _applies(codes):
@@ -100,7 +100,7 @@ def silhouette(X: MatrixLike, labels: ArrayLike) -> float:
     Notes
     -----
     1/n sum_k (b_k - a_k) / max(a_k, b_k) with the mean distance a_k to the other samples of the same cluster and the
-    smallest mean distance b_k to those of another one; 0 for a cluster of one sample [1]_. Takes O(n^2 d) time; the
+    smallest mean distance b_k to the samples of another; 0 for a cluster of one sample [1]_. Takes O(n^2 d) time; the
     distances are held 32 MB at a time.
 
     References
@@ -119,7 +119,7 @@ def silhouette(X: MatrixLike, labels: ArrayLike) -> float:
 
 
 def _centroids(block: Block, codes: NDArray[np.intp], sizes: NDArray[np.intp]) -> Array:
-    """Mean of the rows of each label, (K, d). A second round removes what the sums of the first were rounded by."""
+    """Mean of the rows of each label, (K, d). A second round corrects the rounding errors of the first."""
     indicator = sparse.csr_array((np.ones(block.n), codes, np.arange(block.n + 1)), shape=(block.n, len(sizes)))
     C = np.zeros((len(sizes), block.d))
     for _ in range(2):
@@ -151,7 +151,7 @@ def calinski_harabasz(X: MatrixLike, labels: ArrayLike) -> float:
     Returns
     -------
     value : float
-        In [0, inf], larger is better; nan unless the number of labels is in 2, ..., n - 1. inf where all samples sit on
+        In [0, inf], larger is better; nan unless the number of labels is in 2, ..., n - 1. inf if all samples sit on
         their centroids (scikit-learn: 1).
 
     Notes
@@ -194,7 +194,7 @@ def davies_bouldin(X: MatrixLike, labels: ArrayLike) -> float:
     Returns
     -------
     value : float
-        In [0, inf], smaller is better; nan unless the number of labels is in 2, ..., n - 1. inf where two centroids
+        In [0, inf], smaller is better; nan unless the number of labels is in 2, ..., n - 1. inf if two centroids
         coincide (scikit-learn leaves such pairs out), nan if these clusters have no extent either.
 
     Notes
@@ -294,7 +294,7 @@ def nmi(labels: ArrayLike, y_true: ArrayLike) -> float:
 
 
 def clustering_metrics(X: MatrixLike | None, labels: ArrayLike, *, y_true: ArrayLike | None = None) -> dict[str, float]:
-    """Five measures of a hard partition under the same names for every estimator, nan where one does not apply.
+    """Five measures of a hard partition under the same names for every estimator, nan if one does not apply.
 
     Parameters
     ----------

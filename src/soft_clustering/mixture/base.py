@@ -25,11 +25,11 @@ from ..inputs.features import validate_matrix
 from ..kernels.centers import center_memberships
 from ..kernels.reference import posteriors
 
-EDGE = 1e-6  # entries nearer to 0 or 1 are moved there: their log odds would outweigh all others
+EDGE = 1e-6  # entries nearer to 0 or 1 are moved to this distance: their log odds would outweigh all others
 EMPTY_SHARE = 1e-8  # a component of a smaller share of the data is empty
 _SAME = 1e-6  # two components whose parameters differ by less are one
 _NEARLY_HARD = 1.001  # a fuzzifier: the nearest centre takes all, but centres at the same distance share
-_SPREAD = 0.02  # of a membership, over all components: none starts without a part in every sample
+_SPREAD = 0.02  # part of a membership that is spread over all components, so that each has a part in every sample
 
 
 class Mixture(Protocol):
@@ -88,11 +88,11 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
         return self._seeded_memberships(blocks, rng, start)
 
     def _n_distinct(self, state: S) -> int:
-        """Components that differ from all others, where the method looks."""
+        """The number of distinct components; K if the method does not count them."""
         return int(self.n_clusters)
 
     def _remedy(self, blocks: Blocks) -> str:
-        """What to try where the components tell no row from another."""
+        """What to try if all rows have the same memberships."""
         return "use fewer clusters or another init"
 
     def _posteriors(self, block: Block, state: S) -> tuple[NDArray[Any], Array]:
@@ -124,7 +124,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
             )
         return complaints
 
-    # What a mixture can do besides ----------------------------------------------------------------------------------
+    # Likelihoods and criteria ---------------------------------------------------------------------------------------
 
     @as_fitted
     def score_samples(self, X: MatrixLike) -> Array:
@@ -174,7 +174,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
         return -2 * self._log_likelihood(X, sample_weight)[0] + 2 * self._n_parameters()
 
     def _log_likelihood(self, X: MatrixLike, sample_weight: ArrayLike | None) -> tuple[float, float]:
-        """Of all rows together, and their weight."""
+        """The log likelihood of all rows together, and their total weight."""
         blocks = self._new_blocks(X, sample_weight)
         return blocks.total_weight * self._objective_on(blocks), blocks.total_weight
 
@@ -191,7 +191,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
 
 
 def given_memberships(init: ArrayLike, blocks: Blocks, K: int) -> Array:
-    """Starting memberships (n, K) given by the user for all rows of the input, those of the rows of the blocks."""
+    """Starting memberships (n, K) of the rows in the blocks, from the user's array for all rows of the input."""
     memberships = validate_matrix("init", init, (blocks.n_input, K))
     if memberships.min() < 0 or np.abs(memberships.sum(axis=1) - 1).max() > 1e-6:
         raise ValueError("init must be non-negative with rows that sum to 1.")
@@ -206,7 +206,7 @@ def smoothed_kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
 
 
 def component_means(sums: Array, weight: Array) -> Array:
-    """Weighted means (K, ...) of components, from weighted sums; of an empty component those of all rows.
+    """Weighted means (K, ...) of components, from weighted sums; an empty component gets the mean of all rows.
 
     Examples
     --------

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 _BY_MOMENTS = replace(LIKELIHOOD, monotone=False, keeps="best")  # moments do not maximise the likelihood
 
-_LEAST_CONCENTRATION = 0.1  # a + b by moments, where the variance is that of entries at 0 and 1
+_LEAST_CONCENTRATION = 0.1  # least a + b by moments, which entries at 0 and 1 alone would make 0
 
 
 class Rows(NamedTuple):
@@ -78,7 +78,7 @@ class JointComponents(NamedTuple):
 class JointStatistics(NamedTuple):
     """What a block of rows contributes to new components."""
 
-    gaussian: GaussStatistics  # of the Gaussian view; the objective is that of both
+    gaussian: GaussStatistics  # of the Gaussian view, but its objective is that of both views
     beta: Array  # (K, p, 2) summed posteriors times log y, log(1 - y); times y, y^2 for the moments
 
     @property
@@ -104,7 +104,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
     covariance_type : {'diag', 'full', 'spherical', 'tied'}, default='diag'
         Of the Gaussian features: axis-parallel covariances, a matrix for each component, balls, one matrix for all.
     beta_update : {'ml', 'moments'}, default='ml'
-        New beta parameters by maximum likelihood, as EM has it; or by moments, which is faster, but the likelihood may
+        New beta parameters by maximum likelihood, as in EM; or by moments, which is faster, but the likelihood may
         fall.
     reg_covar : float, default=1e-6
         Added to the diagonal of the covariances, in squared units of the data.
@@ -130,8 +130,8 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
     labels_ : ndarray of shape (n_samples,)
         Component of largest posterior.
     centers_ : ndarray of shape (n_clusters, n_features)
-        Means of all features, a / (a + b) of a beta feature, in the order of the columns of X; those of ``X_beta``
-        come after those of X.
+        Means of all features, a / (a + b) of a beta feature, in the order of the columns of X; the features of
+        ``X_beta`` come last.
     weights_ : ndarray of shape (n_clusters,)
         Mixing weights, sum 1.
     means_ : ndarray of shape (n_clusters, n_gaussian_features)
@@ -157,11 +157,11 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
     -----
     A pass costs O(n K d) time, with full and tied covariances O(n K d^2); memory beyond X, ``memberships_`` and the
     starting memberships is a copy of X (two views side by side, and the features of the start). Entries of beta
-    features nearer than 1e-6 to 0 or 1 are moved there.
+    features nearer than 1e-6 to 0 or 1 are moved to that distance.
 
-    The publication names an EM, an approximated EM and a hybrid EM; we take ``'ml'`` to be the first and offer
-    ``'moments'`` for the second, without a confirmation of what exactly those two approximate, nor of the covariance
-    structure. The smoothed start is ours.
+    The publication names an EM, an approximated EM and a hybrid EM. We take ``'ml'`` to be the first and offer
+    ``'moments'`` for the second; what the last two approximate, and the covariance structure, we could not confirm. The
+    smoothed start is ours.
 
     References
     ----------
@@ -230,7 +230,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
 
     def _blocks(self, X: Views, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         if frame is None and X.X_beta is not None and self.beta_features is not None:
-            raise ValueError("beta_features must be None where X_beta is given: the beta view is one or the other.")
+            raise ValueError("beta_features must be None if X_beta is given: pass the beta features in one way only.")
         if frame is None:
             self._beta_view = None if X.X_beta is None else BetaView()
         joined = validate_views(self, X, self._beta_view, reset=frame is None)
@@ -355,7 +355,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         return joint
 
     def _unit(self, blocks: Blocks) -> float:
-        """What the frame multiplies the Gaussian features with."""
+        """The factors by which the frame multiplies the Gaussian features."""
         return float(np.broadcast_to(blocks.frame.scale, blocks.d)[np.argmin(self._is_beta)])
 
     def _store(self, state: JointComponents, statistics: JointStatistics, blocks: Blocks) -> None:
@@ -363,7 +363,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         unit = self._unit(blocks)
         self.weights_ = state.weights
         self.beta_a_, self.beta_b_ = state.shapes[..., 0], state.shapes[..., 1]
-        with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
+        with np.errstate(over="ignore"):  # the squares of data beyond 1e154 overflow
             self.covariances_ = state.gaussian.covariances / unit / unit
         centers = np.empty((self.n_clusters, blocks.d))
         centers[:, ~self._is_beta] = state.gaussian.means
@@ -531,7 +531,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
     def icl(self, X: MatrixLike, *, X_beta: MatrixLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """Integrated completed likelihood in its BIC form, smaller is better.
 
-        BIC plus twice the entropy of the memberships: components that overlap cost.
+        It is BIC plus twice the entropy of the memberships, a penalty for components that overlap.
 
         Parameters
         ----------

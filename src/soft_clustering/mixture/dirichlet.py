@@ -1,10 +1,11 @@
-"""Maximum likelihood of Dirichlet distributions; of beta distributions with two parameters.
+"""Maximum likelihood of Dirichlet distributions; with two parameters these are beta distributions.
 
 Given the mean logarithms s of the observations, the mean log likelihood of shapes a is, but for a constant,
 
     g(a) = log Gamma(sum_j a_j) - sum_j log Gamma(a_j) + sum_j a_j s_j,
 
-which is strictly concave. Newton's method: the Hessian is a diagonal matrix plus a constant, so a step costs O(p).
+which is strictly concave. It is maximised by Newton's method: the Hessian is a diagonal matrix plus a constant, so a
+step costs O(p).
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def maximum_likelihood(mean_logs: Array, start: Array | None = None) -> Array:
 
 
 def _guess(s: Array) -> Array:
-    """Two terms of Stirling's formula: parts in proportion to exp(s), and a sum that is right where it is large."""
+    """A start from two terms of Stirling's formula: shapes proportional to exp(s), whose sum is accurate if large."""
     parts = np.exp(s)
     total = parts.sum(axis=1, keepdims=True)  # below 1, but for rounding where all observations are equal
     concentration = 0.5 * (s.shape[1] - 1) / np.maximum(-np.log(total), 1e-15)
@@ -97,7 +98,7 @@ def _ascend(a: Array, s: Array, step: Array) -> Array:
 
 
 def _value(a: Array, s: Array) -> tuple[Array, Array]:
-    """g, and how well it is known."""
+    """The function g and its rounding error."""
     product = (a * s).sum(axis=1)
     normaliser = log_normaliser(a)
     return normaliser + product, 1e-15 * (1 + np.abs(normaliser) + np.abs(product))

@@ -38,7 +38,7 @@ class Components(NamedTuple):
         """Components like these, from a vector."""
         parts = np.split(vector, np.cumsum([self.weights.size, self.means.size, self.scales.size]))
         weights = np.exp(parts[0] - parts[0].max())
-        # A proposal may lie anywhere: keep it where the exponential is finite.
+        # A proposal may lie anywhere: clip it to the range in which the exponential is finite.
         factors = scales = np.exp(np.clip(parts[2], -300, 300)).reshape(self.scales.shape)
         if self.full:
             factors = parts[3].reshape(self.factors.shape).copy()
@@ -53,7 +53,7 @@ class GaussianClusterer(MixtureClusterer[S, T]):
     covariance_type: str
     reg_covar: float
 
-    _n_beyond = 0  # features that the coordinates leave out: there every covariance is reg_covar, as in the last one
+    _n_beyond = 0  # features that the coordinates leave out: every covariance is reg_covar there, as in the last one
 
     @property
     def _full(self) -> bool:
@@ -86,7 +86,7 @@ class GaussianClusterer(MixtureClusterer[S, T]):
         return sizes
 
     def _maximise(self, origin: Array, statistics: GaussStatistics, blocks: Blocks, unit: float | Array) -> Components:
-        """The M-step, from moments about ``origin`` in coordinates that are ``unit`` times those of the input."""
+        """The M-step, from moments about ``origin`` in coordinates that are ``unit`` times the input."""
         N = self._sizes(statistics, blocks)
         shift = statistics.first / N[:, None]
         ridge = self.reg_covar * unit * unit

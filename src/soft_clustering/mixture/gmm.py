@@ -7,7 +7,7 @@ Maximise the mean log likelihood of p(x) = sum_k pi_k N(x | mu_k, Sigma_k):
   Sigma_k = sum_i w_i r_ik (x_i - mu_k)(x_i - mu_k)^T / N_k + reg_covar I, or its tied, diagonal, spherical form.
 
 Both steps are one pass over the rows: a row's posterior is used for the moments at once and never stored. The moments
-are taken about the current means, so no precision is lost where clusters are small against their distances.
+are taken about the current means, so no precision is lost if clusters are small compared with their distances.
 
 References
 ----------
@@ -42,8 +42,8 @@ from .gaussian import Components, GaussianClusterer
 class GMM(GaussianClusterer[Components, GaussStatistics]):
     """Gaussian mixture: elliptic clusters with their own weights and covariances.
 
-    The same updates and the same stopping as scikit-learn's ``GaussianMixture``, whose memberships it reproduces to
-    1e-10 from the same start; faster, with sample weights and with all of the library's protocol.
+    It has the updates and the stopping rule of scikit-learn's ``GaussianMixture``, whose memberships it reproduces to
+    1e-10 from the same start. It is faster, takes sample weights, and follows the library's protocol.
 
     Parameters
     ----------
@@ -66,8 +66,8 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
     max_iter : int, default=100
         EM passes per start.
     tol : float, default=1e-3
-        Converged when the mean log likelihood changes by at most this. The default is scikit-learn's and fits the
-        likelihood; memberships of single samples may still move in further passes, by less than 1e-3 with 1e-8.
+        Converged when the mean log likelihood changes by at most this. The default is scikit-learn's and is enough for
+        the likelihood; memberships of single samples may still change in further passes, by less than 1e-3 with 1e-8.
     accelerate : bool, default=False
         Anderson acceleration: fewer passes to a given likelihood on slow problems, but other iterates than plain EM.
     random_state : int, RandomState or None, default=None
@@ -106,8 +106,8 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
     Notes
     -----
     A pass costs O(n K d^2) time for full and tied covariances, O(n K d) otherwise; memory beyond X, ``memberships_``
-    and the starting memberships is O(K d^2) per chunk of rows. Where there are fewer rows than features, full and tied
-    covariances are held in the span of the rows, with n in the place of d: beyond it they are ``reg_covar``, so the
+    and the starting memberships is O(K d^2) per chunk of rows. If there are fewer rows than features, full and tied
+    covariances are held in the span of the rows, with n in the place of d. Outside it they are ``reg_covar``, so the
     result is the same.
 
     References
@@ -232,7 +232,7 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
         if not np.allclose(precisions, np.swapaxes(precisions, -1, -2)):
             raise ValueError("precisions_init must be symmetric.")
         try:
-            # Cholesky of the matrix turned by 180 degrees gives the factor of the other order.
+            # The Cholesky factor of the matrix with rows and columns reversed is the factor of the other order.
             return np.swapaxes(np.linalg.cholesky(precisions[..., ::-1, ::-1])[..., ::-1, ::-1], -1, -2)
         except np.linalg.LinAlgError:
             raise ValueError("precisions_init must be positive definite.") from None
@@ -269,7 +269,7 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
             memberships[rng.choice(n, size=K, replace=False, p=share), np.arange(K)] = 1
         return memberships
 
-    # What a mixture can do besides ----------------------------------------------------------------------------------
+    # Derived attributes and draws -----------------------------------------------------------------------------------
 
     @property
     @as_fitted
@@ -283,7 +283,7 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
             return tied
         if self.covariance_type == "full":
             return to_input_units(covariances, frame)
-        with np.errstate(over="ignore"):  # of data beyond 1e154 the squares have no float
+        with np.errstate(over="ignore"):  # the squares of data beyond 1e154 overflow
             scaled: Array = covariances / frame.scale / frame.scale
             return scaled
 
@@ -326,14 +326,14 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
         means, frame = self._state.means, self._frame
         if not isinstance(frame, Subspace):
             return frame.to_input(means[labels] + self._scaled(noise, factors, labels)), labels
-        # Within the span the noise of each component, beyond it a ball.
+        # The noise has the covariance of its component within the span, and is a ball outside it.
         within = noise @ frame.basis.T
         ball = (noise - within @ frame.basis) / factors[labels, -1, -1][:, None]
         Z = means[labels, :-1] + self._scaled(within, factors[:, :-1, :-1], labels)
         return frame.inner.to_input(Z @ frame.basis + ball), labels
 
     def _scaled(self, noise: Array, factors: Array, labels: NDArray[np.intp]) -> Array:
-        """Standard normal rows, with the covariances of their components."""
+        """Standard normal rows scaled to the covariances of their components."""
         if not self._full:
             return noise / factors[labels]
         for k in range(self.n_clusters_):

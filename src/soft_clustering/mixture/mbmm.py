@@ -9,8 +9,8 @@ The parts y_j = o_j / (1 + sum o), y_0 = 1 / (1 + sum o) are Dirichlet(a, b), an
 
     log f = log Gamma(s) - log Gamma(b) - sum_j log Gamma(a_j) + (a, b) . log y - sum_j log(x_j (1 - x_j)).
 
-So EM is that of a Dirichlet mixture on log y: the posteriors are a softmax of a matrix product, and new shapes are the
-maximum likelihood of the weighted means of log y, by Newton's method (``dirichlet.py``).
+So EM is the EM of a Dirichlet mixture on log y: the posteriors are a softmax of a matrix product, and the new shapes
+maximise the likelihood given the weighted means of log y, by Newton's method (``dirichlet.py``).
 
 References
 ----------
@@ -45,7 +45,7 @@ from .base import (
 )
 from .dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood
 
-_GROUP = 16  # factors of at least EDGE whose product is far from underflow
+_GROUP = 16  # number of factors >= EDGE whose product cannot underflow
 
 
 class Components(NamedTuple):
@@ -54,7 +54,7 @@ class Components(NamedTuple):
     weights: Array  # (K,)
     shapes: Array  # (K, d + 1): a, b
     constants: Array  # (K,) log(pi_k), and the normaliser of the Dirichlet density
-    fresh: NDArray[np.bool_]  # (K,) whether an empty component may still be seeded anew
+    fresh: NDArray[np.bool_]  # (K,) whether the component may still be seeded again if it is empty
 
 
 def _components(weights: Array, shapes: Array, fresh: NDArray[np.bool_]) -> Components:
@@ -84,7 +84,7 @@ class Statistics(NamedTuple):
 
 
 def fresh_change(old: Components, new: Components, history: list[float], scale: Scale) -> float:
-    """Change of the mean log likelihood; one that was measured before a component was seeded anew says nothing."""
+    """Change of the mean log likelihood; infinite if a component was seeded again, as the old value is of no use."""
     return np.inf if (old.fresh != new.fresh).any() else likelihood_change(old, new, history, scale)
 
 
@@ -99,13 +99,13 @@ class MBMM(MixtureClusterer[Components, Statistics]):
     n_clusters : int, default=3
         Number of components K.
     scaling : 'auto' or None, default='auto'
-        ``'auto'`` takes X as it is where all of it lies in [0, 1], and otherwise maps the range of each feature to
-        [``margin``, 1 - ``margin``]; new data go the same way. None takes X as it is and refuses entries outside
-        (0, 1). Entries nearer than 1e-6 to 0 or 1 are moved there.
+        ``'auto'`` takes X as it is if all of it lies in [0, 1], and otherwise maps the range of each feature to
+        [``margin``, 1 - ``margin``]; new data are mapped in the same way. None takes X as it is and refuses entries
+        outside (0, 1). Entries nearer than 1e-6 to 0 or 1 are moved to that distance.
     margin : float, default=0.4
         In [0, 0.5): room that ``scaling='auto'`` leaves at both ends of the range, where log odds grow beyond bounds.
-        The ends of a range that has to be scaled are the extremes of a sample and no borders, so the default keeps the
-        log odds within 1.4 % of a straight line. Where the ends of the range are borders, scale X to [0, 1] yourself.
+        The ends of a range that has to be scaled are the extremes of a sample, not borders, so the default keeps the
+        log odds within 1.4 % of a straight line. If the ends of the range are borders, scale X to [0, 1] yourself.
     init : {'kmeans', 'random'} or array of shape (n_samples, n_clusters), default='kmeans'
         Starting memberships: k-means partitions, of the scaled features and of their log odds in turns, with 2 % of
         each membership spread over all components; random memberships; or an array whose rows sum to 1, which forces
@@ -152,7 +152,7 @@ class MBMM(MixtureClusterer[Components, Statistics]):
     of log odds for a start. The model tells a feature from its mirror image 1 - x and has no negative correlations
     within a component: round clusters are found more reliably by ``GMM`` or ``FCM``.
 
-    A component has d + 1 shapes for d means, d variances and all correlations. Where the features of a cluster have
+    A component has d + 1 shapes for d means, d variances and all correlations. If the features of a cluster have
     unlike spreads or negative correlations, the likelihood may prefer other clusters than k-means finds: on six tables
     of weak classes the mean adjusted Rand index is 0.07 (k-means 0.12), on nine others 0.36 (0.34), on 24 planted
     mixtures of ellipsoids 0.77 (0.74; ``GMM`` 0.85). With a margin of 0.1 these figures are 0.05, 0.33 and 0.67.
@@ -230,7 +230,7 @@ class MBMM(MixtureClusterer[Components, Statistics]):
             if low.min() <= 0 or high.max() >= 1:
                 raise ValueError(
                     f"X must have entries between 0 and 1 with scaling=None. Got entries from {low.min():.4g} to "
-                    f"{high.max():.4g}; scaling='auto' maps them."
+                    f"{high.max():.4g}; use scaling='auto' to map them to that range."
                 )
 
     # The method -----------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ class MBMM(MixtureClusterer[Components, Statistics]):
         return _components(statistics.weight / statistics.weight.sum(), shapes, fresh)
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
-        if start % 2:  # every second one looks at the log odds of the features
+        if start % 2:  # every second start is a k-means partition of the log odds of the features
             block = blocks.joined()
             odds = np.concatenate([np.log(_odds(_in_cube(Z))) for _, Z, _ in block.pieces()])
             blocks = make_blocks(odds, block.weight)
@@ -263,7 +263,7 @@ class MBMM(MixtureClusterer[Components, Statistics]):
         full = weights >= EMPTY_SHARE
         mean_logs = statistics.logs[full] / statistics.weight[full, None]
         shapes[full] = maximum_likelihood(mean_logs, state.shapes[full])
-        lost = np.flatnonzero(fresh & ~full)[:1]  # one a pass: two at the same sample would stay together
+        lost = np.flatnonzero(fresh & ~full)[:1]  # one per pass: two at the same sample would stay together
         if len(lost):
             concentration = weights[full] @ shapes[full].sum(axis=1) / weights[full].sum()
             shapes[lost] = np.clip(concentration * np.exp(statistics.worst_logs), LEAST, MOST)
@@ -278,7 +278,7 @@ class MBMM(MixtureClusterer[Components, Statistics]):
     def _store(self, state: Components, statistics: Statistics, blocks: Blocks) -> None:
         self.weights_, self.shapes_ = state.weights, state.shapes
         means = state.shapes[:, :-1] / (state.shapes[:, :-1] + state.shapes[:, -1:])
-        # Bounded shapes and moved entries can push a mean out of the range of its feature, a constant one above all.
+        # The bounds on shapes and entries can push a mean out of the range of its feature, above all a constant one.
         low, high = blocks.reduce(extent)
         self.centers_ = np.clip(blocks.frame.to_input(means - 0.5), low, high).astype(blocks.dtype)
 
@@ -302,7 +302,7 @@ class MBMM(MixtureClusterer[Components, Statistics]):
             The component that each row was drawn from.
         """
         rng, labels = self._draw_components(n_samples)
-        # log Gamma draws: of a shape a, that of a + 1 plus log(uniform) / a, which does not underflow.
+        # The log of a Gamma(a) draw is the log of a Gamma(a + 1) draw plus log(uniform) / a, which does not underflow.
         shapes = self.shapes_[labels]
         logs = np.log(rng.gamma(shapes + 1)) + np.log1p(-rng.uniform(size=shapes.shape)) / shapes
         x = 1 / (1 + np.exp(np.clip(logs[:, -1:] - logs[:, :-1], -500, 500)))
@@ -322,7 +322,7 @@ def _log_parts(Z: Array) -> tuple[Array, Array]:
     x = _in_cube(Z)
     odds = np.column_stack([_odds(x), np.ones(len(x))])
     L = np.log(odds) - np.log(odds.sum(axis=1, keepdims=True))
-    # The logarithm of a product of a few, instead of a few logarithms.
+    # One logarithm of a product of several factors is faster than a logarithm of each.
     products = np.multiply.reduceat(x * (1 - x), np.arange(0, x.shape[1], _GROUP), axis=1)
     return L, np.log(products).sum(axis=1)
 

@@ -165,7 +165,7 @@ def check_fit_predict(estimator: BaseSoftClusterer) -> None:
     require(np.array_equal(labels, expected), "fit_predict and fit give different labels.")
 
 
-def _require_same_fit(a: Any, b: Any, message: str) -> None:
+def _require_same_fit(a: BaseSoftClusterer, b: BaseSoftClusterer, message: str) -> None:
     """Raise AssertionError unless two models have bitwise the same fitted results."""
     for name in ("memberships_", "labels_", "n_clusters_", "centers_", "objective_", "n_iter_"):
         require(hasattr(a, name) == hasattr(b, name), f"{message}: only one has {name}.")
@@ -173,7 +173,7 @@ def _require_same_fit(a: Any, b: Any, message: str) -> None:
             require(np.array_equal(getattr(a, name), getattr(b, name)), f"{message}: {name} differs.")
 
 
-def _require_same_predictions(a: Any, b: Any, sample: Sample, message: str) -> None:
+def _require_same_predictions(a: BaseSoftClusterer, b: BaseSoftClusterer, sample: Sample, message: str) -> None:
     _require_same_fit(a, b, message)
     for name in PREDICTING:
         require(hasattr(a, name) == hasattr(b, name), f"{message}: only one has {name}.")

@@ -128,7 +128,7 @@ def no_convergence_warnings() -> Iterator[None]:
         yield
 
 
-def fit(model: Any, X: DataLike, y: ArrayLike | None = None, **fit_params: Any) -> Any:
+def fit(model: BaseSoftClusterer, X: DataLike, y: ArrayLike | None = None, **fit_params: Any) -> Any:
     """Fit without convergence warnings and return the model, whatever ``fit`` returns."""
     with no_convergence_warnings():
         model.fit(X, y, **fit_params)

@@ -52,7 +52,7 @@ from .staged import StagedClusterer
 
 
 def metric_units(objective: float, blocks: Blocks) -> float:
-    """J of the data as they came: its matrices have the same determinants there."""
+    """J in input units: its matrices have the same determinants there."""
     unit = float(np.exp(log_units(blocks.frame).mean()))
     return float(objective) / unit / unit
 
@@ -275,7 +275,7 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
 
 
 def _ball(blocks: Blocks) -> float:
-    """det(F)^(1/d) of the covariance F of all rows, or its mean variance where it is singular."""
+    """det(F)^(1/d) of the covariance F of all rows, or its mean variance if it is singular."""
     d = blocks.n_features
     origin, metric = np.zeros((1, blocks.d)), np.eye(blocks.d)[None]
     statistics = blocks.reduce(_whole, origin, metric)

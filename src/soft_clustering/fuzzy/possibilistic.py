@@ -55,13 +55,13 @@ def fuzzy_bandwidths(blocks: Blocks, V: Array, m: float, scale: float) -> Array:
 
 
 def bounded(bandwidth: Array, blocks: Blocks) -> Array:
-    """Bandwidths between 1e-12 and 1e12 times the total variance; 1 where all rows are the same."""
+    """Bandwidths between 1e-12 and 1e12 times the total variance; 1 if all rows are the same."""
     spread = blocks.mean_variance * blocks.d
     return np.clip(bandwidth, 1e-12 * spread, 1e12 * spread) if spread > 0 else np.ones_like(bandwidth)
 
 
 def bandwidth_to_input(bandwidth: Array, frame: Frame) -> Array:
-    """Bandwidths in squared input units; infinite where the squares of the data are."""
+    """Bandwidths in squared input units; infinite if the squares of the data overflow."""
     with np.errstate(over="ignore", under="ignore"):
         return bandwidth / frame.scale / frame.scale
 

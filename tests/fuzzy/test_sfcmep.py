@@ -260,7 +260,11 @@ def test_number_of_clusters():
         (None, {"prior_memberships": -np.ones((150, 2))}, "prior_memberships must be >= 0. Got -1"),
         (None, {"prior_memberships": np.zeros((150, 2))}, "prior_memberships must have a positive entry.*Row 0"),
         (None, {"prior_memberships": np.full((150, 2), np.inf)}, "prior_memberships contains infinity"),
-        (None, {"prior_memberships": [[np.nan, 1]] * 150}, "prior_memberships must have rows that are all NaN.*Row 0"),
+        (
+            None,
+            {"prior_memberships": [[np.nan, 1]] * 150},
+            "prior_memberships must have rows in which all entries or none are NaN. Row 0 has both",
+        ),
         (None, {"prior_memberships": [["a", "b"]] * 150}, "prior_memberships"),
         (FEW == 0, {"prior_memberships": np.ones((150, 2))}, "prior_memberships must be NaN in the rows.*row 0"),
     ],

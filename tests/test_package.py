@@ -252,7 +252,7 @@ show_versions()
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
     assert lines[0] == "60.505711"
-    assert "kernels: not built, NumPy twins serve (slower)" in lines
+    assert "kernels: not built, NumPy replaces them (slower)" in lines
 
 
 def messages_without_kernels(model, data, **environment):
@@ -350,4 +350,4 @@ def test_show_versions_with_kernels(capsys):
 
 def test_show_versions_without_kernels(capsys, monkeypatch):
     monkeypatch.setattr(kernels, "compiled", None)
-    assert shown(capsys)["kernels"] == "not built, NumPy twins serve (slower)"
+    assert shown(capsys)["kernels"] == "not built, NumPy replaces them (slower)"

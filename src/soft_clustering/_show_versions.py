@@ -18,7 +18,7 @@ def versions() -> dict[str, str]:
     from . import __version__, kernels
 
     if kernels.compiled is None:
-        state = "not built, NumPy twins serve (slower)"
+        state = "not built, NumPy replaces them (slower)"
     else:
         state = f"compiled, {kernels.compiled.vector_bytes()}-byte vectors, {kernels.compiled.max_threads()} threads"
     found = {

@@ -123,8 +123,8 @@ TEXTS = {
     "commas.tsv": ("a,b\n1,2\n3,4\n", "a single column, and it is text: if ',' separates the cells"),
     "words.csv": ("word\nto\nbe\n", "words.csv has a single column, and it is text: it needs numbers to cluster."),
     "dates.csv": ("a,day\n1,2020-01-01\n2,2020-01-02\n", "not numeric, day ('2020-01-01' in row 1 of day)"),
-    "sheet.xlsx": ("a", "sheet.xlsx is none of the types .csv, .tsv, .parquet, .npz, by its name"),
-    "nothing": ("a", "nothing is none of the types"),
+    "sheet.xlsx": ("a", "sheet.xlsx does not end in one of .csv, .tsv, .parquet, .npz: save it as one of these types"),
+    "nothing": ("a", "nothing does not end in one of"),
     "junk.parquet": ("junk", "junk.parquet is damaged or not what its name says"),
     "junk.npz": ("junk", "junk.npz is damaged or not what its name says: File is not a zip file"),
 }

@@ -263,7 +263,7 @@ def test_control_c_on_a_terminal(command):
     assert "Traceback" not in output
     done = len(records_of(command.folder / "runs.jsonl"))
     assert 1 <= done < 8
-    assert f"interrupted: {done} of 8 runs are in runs.jsonl; the same command goes on" in output
+    assert f"interrupted: {done} of 8 runs are in runs.jsonl; the same command continues" in output
     assert "FCM" in "".join(screen_of(output, 24)[2:])
 
 
@@ -280,7 +280,7 @@ def test_interrupted_compare_goes_on(command):
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Traceback" not in err
-    assert f"runs are in {path}; the same command with --output {path} goes on\n" in err
+    assert f"runs are in {path}; the same command with --output {path} continues\n" in err
     wait_for_workers(command.folder)
     first = records_of(path)
     document = json.loads(out)
@@ -338,7 +338,7 @@ def test_killed_benchmark_resumes(command):
         time.sleep(0.05)
     wait_for_records(path, 1, process)
     process.send_signal(signal.SIGINT)
-    assert "runs are in runs.jsonl; the same command without --fresh goes on\n" in process.communicate()[1]
+    assert "runs are in runs.jsonl; the same command without --fresh continues\n" in process.communicate()[1]
     assert process.returncode == 130
     assert 1 <= len(records_of(path)) < 6
 

@@ -315,7 +315,9 @@ def test_forms_of_missing(make):
 @each
 def test_object_missing_everywhere(make):
     X = [[0, 0, 1, -1, 1], [[1, 0], [1, 0], [0, 1], [0, 0], [0, 1]], [np.nan, 1, 0, np.nan, 0]]
-    with pytest.raises(ValueError, match=r"X must tell something .* 1 objects that are missing .* is object 3"):
+    with pytest.raises(
+        ValueError, match=r"Every object must be in some partition .* 1 objects that are missing .* is object 3"
+    ):
         make(2).fit(X)
     X[2][3] = 0
     model = make(2).fit(X)
@@ -386,7 +388,7 @@ def test_cluster_without_members_in_fit(make):
         np.testing.assert_array_equal(
             np.delete(model.cluster_labels_.reshape(5, 5), 2, axis=1).ravel(), plain.cluster_labels_
         )
-    with pytest.raises(ValueError, match="X must tell something of every object"):
+    with pytest.raises(ValueError, match="Every object must be in some partition of X"):
         model.predict([[2]] * 5)
     np.testing.assert_array_equal(
         model.predict([[2], [2], [2], [2], [0]]), plain.predict([[-1], [-1], [-1], [-1], [0]])

@@ -349,7 +349,7 @@ def test_extreme_radii(radius, squash):
 
 
 def test_max_clusters():
-    with pytest.warns(ConvergenceWarning, match="stopped at max_clusters=5, more samples qualify"):
+    with pytest.warns(ConvergenceWarning, match="stopped at max_clusters=5, but more samples qualify"):
         model = SCM(radius=0.05, max_clusters=5).fit(IRIS)
     assert model.n_clusters_ == 5
     np.testing.assert_array_equal(model.center_indices_, transcription(IRIS, 0.05)[0][:5])

@@ -210,7 +210,7 @@ def test_g_means_radius_by_definition():
 @pytest.mark.parametrize("max_iter", [1, 10])
 def test_no_cluster(noise, max_iter):
     X = np.arange(20.0).reshape(10, 2)
-    with pytest.warns(ConvergenceWarning, match=r"found no cluster, all samples are put into one: .* within eps=0.1"):
+    with pytest.warns(ConvergenceWarning, match=r"found no cluster and put all samples into one: .* within eps=0.1"):
         model = SoftDBSCANGM(0.1, noise=noise, max_iter=max_iter, shrinkage=0).fit(X)
     np.testing.assert_array_equal(model.memberships_, np.ones((10, 1)))
     np.testing.assert_array_equal(model.dbscan_labels_, -1)

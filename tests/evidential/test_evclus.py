@@ -497,7 +497,7 @@ def test_automatic_number(monkeypatch):
 
 def test_too_many_pairs(monkeypatch):
     monkeypatch.setattr(evclus, "_MOST_PAIRS", 100)
-    with pytest.raises(ValueError, match=r"n_dissimilarities must be < n_samples - 1 where n_samples > 100.*Got"):
+    with pytest.raises(ValueError, match=r"n_dissimilarities must be < n_samples - 1 if n_samples > 100.*Got"):
         EVCLUS(3, n_dissimilarities=149).fit(IRIS)
     EVCLUS(3, n_dissimilarities=20, n_init=1, random_state=0).fit(IRIS)
 

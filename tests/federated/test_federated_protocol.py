@@ -420,7 +420,7 @@ def test_features_that_some_clients_lack():
 
 def test_feature_that_no_client_of_a_cluster_has():
     fits = [told([[0, 0], [5, 5]], [10, 10]), told([[30, np.nan], [0.2, np.nan]], [10, 10])]
-    with pytest.warns(UserWarning, match=r"no client with the features \['f1'\] has some of the clusters"):
+    with pytest.warns(UserWarning, match=r"some clusters occur in no client with the features \['f1'\]"):
         aggregate = server_aggregate(fits, make_plan(2, 3))
     np.testing.assert_allclose(aggregate.centers[aggregate.centers[:, 0] > 20], [[30, 0]])
 

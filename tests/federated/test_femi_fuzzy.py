@@ -392,7 +392,7 @@ def test_clients_that_are_not_heard():
     rng = np.random.default_rng(0)
     small = rng.standard_normal((20, 6))
     large = np.repeat(10 * np.eye(6), 50, axis=0) + rng.standard_normal((300, 6))
-    with pytest.warns(ConvergenceWarning, match=r"heard no centroid of the clients \[1\].*min_count=5"):
+    with pytest.warns(ConvergenceWarning, match=r"got no centroid from the clients \[1\].*min_count=5"):
         FeMIFuzzy(6, random_state=0).fit([large, small])
 
 

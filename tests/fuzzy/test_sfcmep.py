@@ -263,7 +263,7 @@ def test_number_of_clusters():
         (
             None,
             {"prior_memberships": [[np.nan, 1]] * 150},
-            "must have rows in which all entries or none are NaN. Row 0",
+            "prior_memberships must have rows in which all entries or none are NaN. Row 0 has both",
         ),
         (None, {"prior_memberships": [["a", "b"]] * 150}, "prior_memberships"),
         (FEW == 0, {"prior_memberships": np.ones((150, 2))}, "prior_memberships must be NaN in the rows.*row 0"),
@@ -281,7 +281,9 @@ def test_bad_parameters(name, value):
 
 
 def test_label_weight_out_of_range():
-    with pytest.raises(ValueError, match=r"label_weight=1e\+300 times sample_weight must be largest between 1e-100"):
+    with pytest.raises(
+        ValueError, match=r"label_weight=1e\+300 times sample_weight must have its largest entry between"
+    ):
         SFCMEP(label_weight=1e300).fit(IRIS, FEW)
 
 

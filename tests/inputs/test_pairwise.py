@@ -41,7 +41,7 @@ def test_large_affinities_do_not_overflow():
     "X, message",
     [
         (S[:2], r"X must be a square matrix .*affinity='precomputed'. Got shape \(2, 3\)"),
-        (-S, r"X must have no negative entries .* Got entries from -2"),
+        (-S, r"X must have no negative entries .* Got -2 as the smallest"),
         (np.eye(3), "X must have positive entries off the diagonal"),
         (sparse.csr_array((3, 3)), "X must have positive entries off the diagonal"),
         (np.where(S == 2, np.nan, S), "X contains NaN"),

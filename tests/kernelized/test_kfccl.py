@@ -353,7 +353,7 @@ def test_kernels_are_normalised():
     lengths = np.random.RandomState(0).uniform(0.1, 5, 150)
     model = KFCCL(3, kernel="precomputed", random_state=0).fit(iris_kernel() * np.outer(lengths, lengths))
     np.testing.assert_allclose(model.memberships_, expected.memberships_, rtol=0, atol=1e-11)
-    with pytest.raises(ValueError, match=r"kernel='precomputed' predicts only where K\(x, x\) is the same"):
+    with pytest.raises(ValueError, match=r"kernel='precomputed' predicts only if K\(x, x\) is the same"):
         model.predict(iris_kernel())
     model = KFCCL(3, kernel="precomputed", random_state=0).fit(7 * iris_kernel())
     np.testing.assert_allclose(model.memberships_, expected.memberships_, rtol=0, atol=1e-11)

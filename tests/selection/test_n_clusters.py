@@ -695,7 +695,7 @@ def test_progress(capsys):
 
 def test_failure_at_one_k():
     names = ["silhouette", "partition_coefficient", "stability"]
-    with pytest.warns(FitFailedWarning, match=r"failed for n_clusters=\[3\]; see errors"):
+    with pytest.warns(FitFailedWarning, match=r"failed for n_clusters=\[3\]; see result.errors"):
         result = choose_n_clusters(Fails(at=(3,)), X, [2, 3, 4], criteria=names, n_bootstrap=2, random_state=0)
     untroubled = choose_n_clusters(Bins(), X, [2, 4], criteria=names, n_bootstrap=2, random_state=0)
     assert result.errors == {3: "ArithmeticError: no 3 clusters"}
@@ -730,7 +730,7 @@ def test_estimator_without_labels():
 
 
 def test_warnings_are_collected():
-    with pytest.warns(UserWarning, match=r"fits of n_clusters=\[5, 6\] warned; see warnings") as record:
+    with pytest.warns(UserWarning, match=r"fits of n_clusters=\[5, 6\] warned; see result.warnings") as record:
         result = choose_n_clusters(FCM(max_iter=15, random_state=0), X, [4, 5, 6])
     assert len(record) == 1
     assert sorted(result.warnings) == [5, 6]

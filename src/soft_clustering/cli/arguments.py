@@ -116,7 +116,7 @@ def parser() -> argparse.ArgumentParser:
         *("-k", "--n-clusters"),
         type=cluster_numbers,
         metavar="K",
-        help="number of clusters, or a range such as 2:10 (default: the number of classes, where the data have them)",
+        help="number of clusters, or a range such as 2:10 (default: the number of classes, if the data have them)",
     )
     _add_reading(compare)
     _add_running(compare, jobs=2)
@@ -160,7 +160,7 @@ def parser() -> argparse.ArgumentParser:
     _add_json(datasets)
 
     benchmark = add(
-        "benchmark", "benchmark.benchmark", "run models on a suite of data sets; a stopped benchmark goes on"
+        "benchmark", "benchmark.benchmark", "run models on a suite of data sets; a stopped benchmark can be continued"
     )
     benchmark.add_argument("suite", choices=SUITES, metavar="SUITE", help=", ".join(SUITES))
     _add_models(benchmark)

@@ -53,7 +53,7 @@ def benchmark(args: argparse.Namespace) -> int:
         print(table(_SUMMARY, rows))
     if interrupted:
         again = "the same command" + (" without --fresh" if args.fresh else "")
-        print(f"interrupted: {len(finished)} of {len(runs)} runs are in {path}; {again} goes on", file=sys.stderr)
+        print(f"interrupted: {len(finished)} of {len(runs)} runs are in {path}; {again} continues", file=sys.stderr)
         return INTERRUPTED
     return 0 if any(record["status"] == "ok" for _, record in finished) else 1
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from ..benchmarking.records import Record
 
 _MEMBERSHIPS = {
-    "partition": "shares: those of a sample sum to 1",
+    "partition": "shares, which sum to 1 for each sample",
     "possibilistic": "typicalities: each in [0, 1] on its own",
     "affiliation": "strengths: non-negative, not bounded",
-    "credal": "pignistic probabilities: those of a sample sum to 1",
+    "credal": "pignistic probabilities, which sum to 1 for each sample",
 }
 _MODELS = (
     Column("model", "name"),

@@ -70,7 +70,7 @@ def compare(args: argparse.Namespace) -> int:
     if comparison.interrupted:
         again = "the same command" + ("" if args.output else f" with --output {path}")
         done = f"{len(finished)} of {comparison.n_planned} runs are in {path}"
-        print(f"interrupted: {done}; {again} goes on", file=sys.stderr)
+        print(f"interrupted: {done}; {again} continues", file=sys.stderr)
         return INTERRUPTED
     print(f"all measurements are in {path}", file=sys.stderr)
     return 0 if any(record["status"] == "ok" for _, record in finished) else 1

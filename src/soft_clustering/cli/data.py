@@ -105,7 +105,7 @@ def _existing(name: str) -> Path:
     except OSError as error:
         raise CommandError(f"{name} cannot be read: {error.strerror}.") from error
     if suffix_of(path) not in SUFFIXES:
-        raise CommandError(f"{name} is none of the types {', '.join(SUFFIXES)}, by its name: save it as one of them.")
+        raise CommandError(f"{name} does not end in one of {', '.join(SUFFIXES)}: save it as one of these types.")
     return path
 
 
@@ -165,13 +165,13 @@ def _read_text(path: Path, separator: str, header: bool | None) -> pandas.DataFr
         if header is None:
             header = _are_names(names)
             if not header:
-                _say(f"{path} has no row of names, its columns are 0 to {len(names) - 1}; if it has one, say --header")
+                _say(f"{path} has no row of names, its columns are 0 to {len(names) - 1}; if it has one, use --header")
         frame = pandas.read_csv(path, header=0 if header else None, skipinitialspace=True, **options)
     except pandas.errors.EmptyDataError:
         raise CommandError(f"{path} is empty.") from None
     except UnicodeDecodeError as error:
         raise CommandError(f"{path} is not text in UTF-8 ({error.reason}): save it in this encoding.") from error
-    except Exception as error:  # pandas raises many types of errors for text that is no table
+    except Exception as error:  # pandas raises many types of errors for text that is not a table
         raise CommandError(f"{path} is not a table of cells separated by {separator!r}: {one_line(error)}") from error
     if header and not names[0] and frame.shape[1] == len(names) > 1:
         frame = frame.drop(columns=frame.columns[0])  # pandas and R write the row numbers there

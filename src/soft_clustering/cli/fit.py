@@ -67,8 +67,8 @@ def _print_summary(estimator: BaseSoftClusterer) -> None:
     outside = int((estimator.labels_ < 0).sum())
     lines = {
         "clusters": estimator.n_clusters_,
-        "sizes": ", ".join(map(str, sizes)) + (f"; {outside} rows in none" if outside else ""),
-        "mean membership": f"{estimator.memberships_.max(axis=1).mean():.3f} in the own cluster",
+        "sizes": ", ".join(map(str, sizes)) + (f"; {outside} rows in no cluster" if outside else ""),
+        "mean membership": f"{estimator.memberships_.max(axis=1).mean():.3f} in the strongest cluster",
         "iterations": getattr(estimator, "n_iter_", None),
         "converged": getattr(estimator, "converged_", None),
         "objective": f"{estimator.objective_:.6g}" if hasattr(estimator, "objective_") else None,

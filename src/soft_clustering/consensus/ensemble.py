@@ -139,7 +139,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
                 other = " or partitioner='spectral'" if self.partitioner == "metis" else ""
                 fit.warn(
                     f"{type(self).__name__} found {np.count_nonzero(sizes)} distinct clusters, fewer than "
-                    f"n_clusters={self.n_clusters}: the partitions do not tell so many apart; use fewer clusters{other}"
+                    f"n_clusters={self.n_clusters}: the partitions do not separate more; use fewer clusters{other}"
                 )
         return self
 
@@ -184,8 +184,8 @@ class ConsensusClusterer(InductiveSoftClusterer):
         empty = np.flatnonzero(U.sum(axis=1) == 0)
         if len(empty):
             raise ValueError(
-                f"X must tell something of every object. Got {len(empty)} objects that are missing in every partition "
-                f"of positive weight, the first is object {empty[0]}."
+                f"Every object must be in some partition of X. Got {len(empty)} objects that are missing in every "
+                f"partition of positive weight, the first is object {empty[0]}."
             )
         return U
 
@@ -208,7 +208,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
         return k_means_parts(cut_vectors(S, self.n_clusters, rng), self.n_clusters, self.n_init, rng, w)
 
     def _of_base_clusters(self, labels: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Labels of different columns as those of all base clusters in the order of X, -1 where one has no members."""
+        """Labels of different columns as labels of all base clusters in the order of X, -1 for one without members."""
         found = np.full(sum(map(len, self._base_labels)), -1, dtype=np.intp)
         found[self._columns] = labels[self._merged]
         return found
@@ -220,7 +220,7 @@ class ConsensusClusterer(InductiveSoftClusterer):
 
 
 def _side_by_side(partitions: Partitions) -> Any:
-    """U = [U_1, ..., U_r]: CSR where all partitions are crisp or sparse, an array otherwise."""
+    """U = [U_1, ..., U_r]: CSR if all partitions are crisp or sparse, an array otherwise."""
     blocks = partitions.memberships
     if all(sparse.issparse(U) or np.count_nonzero(U) <= len(U) for U in blocks):
         return sparse.csr_array(sparse.hstack([sparse.csr_array(U) for U in blocks]))
@@ -230,7 +230,7 @@ def _side_by_side(partitions: Partitions) -> Any:
 def _different_columns(U: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The places of the different columns, and for each column of U which of them it equals.
 
-    Their order is the columns' own: the result does not depend on that of partitions and their clusters.
+    They are sorted by themselves, so the result does not depend on the order of the partitions and their clusters.
 
     Examples
     --------

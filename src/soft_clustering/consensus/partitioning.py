@@ -1,7 +1,7 @@
 """Cutting a graph into parts: spectral vectors and k-means, or METIS.
 
 The normalised cut of a graph with weights S and degrees D = S 1 relaxes to the K leading eigenvectors of
-D^(-1/2) S D^(-1/2). Its rows, scaled to length 1, are clustered by k-means. Where the normalised matrix is Z Z^T with Z
+D^(-1/2) S D^(-1/2). Their rows, scaled to length 1, are clustered by k-means. If the normalised matrix is Z Z^T with Z
 of few columns, they are the left singular vectors of Z, and come from the small matrix Z^T Z.
 
 References

@@ -71,7 +71,7 @@ class SHBGF(ConsensusClusterer):
     For r partitions with t clusters in all, O(n t^2) time and O(n t) memory; crisp partitions stay sparse.
 
     ``labels_`` may differ from ``graph_labels_``: they follow the memberships in the base clusters, the rule that also
-    serves new objects. Where a part holds no base cluster, no object has its label, and a warning says so. For unequal
+    serves new objects. If a part holds no base cluster, no object has its label, and a warning says so. For unequal
     cluster sizes METIS gives poor results: it makes parts of equal size whatever the graph says.
 
     The graph is the published one. The spectral cut, the soft memberships, the weights of partitions and the rule for

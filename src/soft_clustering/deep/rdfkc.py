@@ -153,7 +153,7 @@ def simplex_minimiser(q: Array, p: Array) -> Array:
 
 
 def quadratic_memberships(loss: Array, U: Array, S: sparse.csr_array, weight: float) -> Array:
-    """Some sweeps over the rows: each row minimises sum u^2 loss + weight tr(U^T L U), given the others of before.
+    """Some sweeps over the rows: each row minimises sum u^2 loss + weight tr(U^T L U), given the previous others.
 
     No sweep makes that sum larger.
     """
@@ -348,7 +348,7 @@ class RDFKC(InductiveSoftClusterer):
         None: the network learns for ``max_epochs`` epochs. A number ends the fit as soon as no membership changes by
         more than this in an epoch, and a warning says if that was never the case.
     device : str, default='cpu'
-        Where the network learns: ``'cpu'``, ``'cuda'``, ``'auto'`` (a GPU where there is one) or the name of a torch
+        Where the network learns: ``'cpu'``, ``'cuda'``, ``'auto'`` (a GPU if there is one) or the name of a torch
         device. Prediction is on the CPU.
     random_state : int, RandomState or None, default=None
         Seed of the weights, the batches and k-means.
@@ -387,16 +387,16 @@ class RDFKC(InductiveSoftClusterer):
     Notes
     -----
     Follows [1]_ in its terms: a reconstruction, fuzzy clusters of the codes with an adaptive loss, a Laplacian term on
-    the memberships, a penalty on the weights. Read by us: the forms of psi, the graph and the networks, the unit s, and
-    the membership step for m other than 2, which keeps clusters apart where that of the publication makes memberships
-    nearly equal. The reconstruction error is a mean over the features, too, so that ``cluster_weight`` means the same
+    the memberships, a penalty on the weights. Our reading are the forms of psi, the graph and the networks, the unit s,
+    and the membership step for m other than 2, which keeps clusters apart; the publication's makes memberships nearly
+    equal. The reconstruction error is a mean over the features, too, so that ``cluster_weight`` means the same
     for any number of them, and the graph term counts beside the clustering term, so that ``graph_weight`` does not
     depend on ``cluster_weight``.
 
     An epoch costs a pass of the network forward and back over all samples, the steps of the clusters O(n K q); memory
     is a copy of X in single precision, at first one in double precision, and O(n (k + K + q)). On the CPU torch learns
     on one thread, so that the result does not depend on the number of cores; on other devices the same seed need not
-    give the same bits. Samples are centred and divided by one standard deviation for all features, as for pixels: where
+    give the same bits. Samples are centred and divided by one standard deviation for all features, as for pixels: if
     features have different units, scale them first.
 
     Random batches keep the network moving at a constant learning rate: on the digits of scikit-learn some membership
@@ -611,8 +611,8 @@ class RDFKC(InductiveSoftClusterer):
         for name, network in given.items():
             if not isinstance(network, torch.nn.Module):
                 raise TypeError(
-                    f"{name} must be a torch.nn.Module, and so the other one of encoder and decoder, or both None. Got "
-                    f"{network!r} instead."
+                    f"{name} must be a torch.nn.Module, and so must the other of encoder and decoder, or both must be "
+                    f"None. Got {network!r} instead."
                 )
         # Before the work, in the precision that is used after it.
         samples = next(self._batches(torch, X[:2]))

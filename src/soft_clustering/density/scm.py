@@ -55,7 +55,7 @@ class SCM(InductiveSoftClusterer):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        None: the method finds the number of clusters. An int: the so many highest peaks, without the tests of
+        None: the method finds the number of clusters. An int: this many of the highest peaks, without the tests of
         acceptance.
     radius : float or 'auto', default='auto'
         How far a sample's influence reaches, in units of the range of each feature (the data fill a cube of side 1);
@@ -66,13 +66,13 @@ class SCM(InductiveSoftClusterer):
     accept_ratio : float, default=0.5
         A potential above this part of the first one is a centre.
     reject_ratio : float, default=0.15
-        A potential below this part of the first one is none; at most ``accept_ratio``.
+        A potential below this part of the first one is not a centre; at most ``accept_ratio``.
     max_clusters : int or None, default=None
-        Stop at so many clusters, with a warning.
+        Stop at this many clusters, with a warning.
     max_samples : int, default=10000
-        Of more rows a random sample of so many gives the potentials. Every row remains a candidate.
+        If there are more rows, a random sample of this size gives the potentials. Every row remains a candidate.
     random_state : int, RandomState or None, default=None
-        Seed of that sample, and of the rows for ``radius='auto'`` where there are more than 2000.
+        Seed of that sample, and of the rows for ``radius='auto'`` if there are more than 2000.
     verbose : int, default=0
         1 prints a line per centre.
 
@@ -107,7 +107,7 @@ class SCM(InductiveSoftClusterer):
     centre; ``max_clusters`` bounds that.
 
     The median of ``radius='auto'`` is over pairs of distinct samples, each with the product of its weights, so that
-    weights count as repetitions and their unit does not matter. Where rows are sampled (see ``random_state``), they
+    weights count as repetitions and their unit does not matter. If rows are sampled (see ``random_state``), they
     are drawn with probability proportional to their weights, one from each of equal strata along a fixed projection.
     This rule of the radius is ours; the publication leaves the radius to the user.
 
@@ -127,7 +127,7 @@ class SCM(InductiveSoftClusterer):
     other radii chose no better radius on all of these; nor did standardised features or ranks instead of the cube.
     ``benchmarks/best_radius.py`` has the experiments.
 
-    Where X has fewer distinct samples than ``n_clusters``, each of them becomes a centre, with a warning. A feature
+    If X has fewer distinct samples than ``n_clusters``, each of them becomes a centre, with a warning. A feature
     that is constant counts with its own unit.
 
     References
@@ -324,7 +324,7 @@ class SCM(InductiveSoftClusterer):
                     "in X; use fewer clusters"
                 )
         elif self.max_clusters == K and more:
-            return f"stopped at max_clusters={K}, more samples qualify; increase max_clusters or radius"
+            return f"stopped at max_clusters={K}, but more samples qualify; increase max_clusters or radius"
         elif K == 1:
             return "found one cluster; decrease radius or accept_ratio if there should be more"
         return ""
@@ -342,9 +342,9 @@ def draw_strata(block: Block, size: int, rng: np.random.RandomState) -> NDArray[
 
 
 def auto_radius(blocks: Blocks, rng: np.random.RandomState) -> float:
-    """0.7 times the median distance between two distinct samples in the unit cube; 1 where there is only one.
+    """0.7 times the median distance between two distinct samples in the unit cube; 1 if there is only one.
 
-    A pair has the product of the weights, and copies of a sample are no pair: an integer weight is the same as
+    A pair has the product of the weights, and copies of a sample do not form pairs: an integer weight is the same as
     repeated rows, and the unit of the weights does not matter.
     """
     block = blocks.blocks[0]

@@ -167,8 +167,8 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
 
     The search for neighbours is scikit-learn's: O(n log n) time in few features, O(n^2 d) in many, and memory of the
     order of all pairs within the radius; ``'auto'`` runs it twice, and holds the distances between at most 2000 rows.
-    A pass costs O(n K d^2) time and O(K d^2) memory beyond X and ``memberships_``, K with the singletons; where there
-    are fewer rows than features it works in their span.
+    A pass costs O(n K d^2) time and O(K d^2) memory beyond X and ``memberships_``, K with the singletons; if there are
+    fewer rows than features, it works in their span.
     ``score`` is minus the objective. Weights count as samples against ``min_samples``, so their unit matters.
 
     References
@@ -353,7 +353,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
     def _complaints(self, run: Run[Prototypes], blocks: Blocks) -> list[str]:
         if run.state.n_density == 0:
             return [
-                f"SoftDBSCANGM found no cluster, all samples are put into one: no sample has min_samples="
+                f"SoftDBSCANGM found no cluster and put all samples into one: no sample has min_samples="
                 f"{self.min_samples} neighbours within eps={self.eps_:.3g}; increase eps or decrease min_samples"
             ]
         own = slice(run.state.n_density)

@@ -231,8 +231,8 @@ class WBSC(DocumentClusterer):
         large = [c for c, size in sizes.items() if size >= self.min_cluster_docs]
         if not large:
             raise ValueError(
-                f"min_cluster_docs={self.min_cluster_docs} should be <= {max(sizes.values())}, the documents of the "
-                "largest cluster."
+                f"min_cluster_docs={self.min_cluster_docs} should be <= {max(sizes.values())}, the number of documents "
+                "in the largest cluster."
             )
         ordered = [sorted(merging.words[c], key=lambda j: (-merging.size_of_word[j], j)) for c in large]
         self.cluster_words_ = [[str(self.words_[j]) for j in words] for words in ordered]
@@ -296,8 +296,8 @@ class Merging:
         """
         if n_clusters > len(self.words):
             raise ValueError(
-                f"n_clusters={n_clusters} should be <= {len(self.words)}, the words of X that count and differ in "
-                "their documents (see min_df and max_df)."
+                f"n_clusters={n_clusters} should be <= {len(self.words)}, the number of words of X that count and "
+                "differ in their documents (see min_df and max_df)."
             )
         while len(self.words) > n_clusters and level > 0:
             self.unite(level, n_clusters)

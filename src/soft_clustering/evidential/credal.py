@@ -111,8 +111,8 @@ def nonspecificity(masses: NDArray[Any], focal_sets: NDArray[Any]) -> float:
 class CredalMixin:
     """What follows from ``masses_`` (n, f) on ``focal_sets_`` (f, K), computed when it is asked for.
 
-    The estimator sets these two, and ``memberships_`` to the pignistic probabilities. Lazy where the masses are a Dask
-    array.
+    The estimator sets these two, and ``memberships_`` to the pignistic probabilities. Results are lazy if the masses
+    are a Dask array.
     """
 
     membership_kind: ClassVar[MembershipKind] = "credal"

@@ -255,7 +255,7 @@ class ECM(CredalMixin, AlternatingClusterer[Prototypes, SetStatistics]):
         self._sizes = self._sets.sum(axis=1)
         self._penalty = self._sizes**self.alpha
         if blocks.mean_variance == 0:
-            self._penalty[self._sizes > 1] = np.inf  # identical rows tell nothing about sets: single clusters only
+            self._penalty[self._sizes > 1] = np.inf  # identical rows do not determine sets: single clusters only
         self.beta_ = auto_fuzzifier(blocks.n_counted, blocks.n_features) if self.beta == "auto" else float(self.beta)
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Prototypes]:

@@ -96,7 +96,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         that are nearer than the quantile 1 / (2 K) should have no conflict. With K clusters of equal size whose
         dissimilarities are smaller inside than between, these are the medians of those between and inside.
     n_dissimilarities : int or 'auto', default='auto'
-        How many others each object is compared with, drawn at random; all where there are not more. ``'auto'``: all
+        How many others each object is compared with, drawn at random; all if there are not more. ``'auto'``: all
         for up to 5000 objects, 200 above.
     init : {'auto', 'kmeans', 'random'}, default='auto'
         Where the starts come from: k-means labels (k-medoids for dissimilarities), random masses, or one of the former
@@ -347,7 +347,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
             pairs, chosen = AllPairs(self._targets(D), Xi), np.arange(n)
         else:
             raise ValueError(
-                f"n_dissimilarities must be < n_samples - 1 where n_samples > {_MOST_PAIRS}: all pairs of "
+                f"n_dissimilarities must be < n_samples - 1 if n_samples > {_MOST_PAIRS}: all pairs of "
                 f"n_samples={n} take {8e-9 * n * n:.1f} GB. Got n_dissimilarities={k} instead."
             )
         return pairs if pairs.total > SLACK * n * min(k, n) else None, chosen

@@ -118,7 +118,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
         The client of each row.
     xie_beni_ : dict
         Number of clusters -> geometric mean of the clients' Xie-Beni indices, smaller is better, for the numbers that
-        the rows of the clients allow; empty where ``n_clusters`` is given.
+        the rows of the clients allow; empty if ``n_clusters`` is given.
     embedding_ : ndarray of shape (n_clusters + n_centroids, 2)
         With ``projection='sammon'``: map of the centres, then of the centroids that the clients sent, in their order.
         :func:`soft_clustering.federated.client_project` puts rows on it.
@@ -136,7 +136,7 @@ class FeMIFuzzy(InductiveSoftClusterer):
     n_features_in_ : int
         Number of aligned features, without those that no client has ``min_count`` values of.
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        The aligned features in the order in which they first appear, where names were given.
+        The aligned features in the order in which they first appear, if names were given.
 
     See Also
     --------
@@ -158,10 +158,10 @@ class FeMIFuzzy(InductiveSoftClusterer):
     imputation O(q^3 + d^2) per pass for a row with q of d values missing: some hundred features at most. One Gaussian
     for all clusters blurs them when much is missing.
 
-    A client judges the number of clusters by its own rows, which misleads where the clients have different mixes of the
-    clusters. Where one cluster makes up most of the rows of each client, too many are found, because the index then
-    compares ways of splitting that one; where each client lacks some of the clusters, too few, the number that it
-    holds. Set ``n_clusters`` in these cases. Where rows can be pooled and are complete, :class:`soft_clustering.FCM` on
+    A client judges the number of clusters by its own rows, which misleads if the clients have different mixes of the
+    clusters. If one cluster makes up most of the rows of each client, too many are found, because the index then
+    compares ways of splitting that one; if each client lacks some of the clusters, too few are found: the number that
+    it holds. Set ``n_clusters`` in these cases. If rows can be pooled and are complete, :class:`soft_clustering.FCM` on
     them does as well.
 
     References
@@ -375,12 +375,12 @@ class FeMIFuzzy(InductiveSoftClusterer):
         if rare:
             complaints.append(
                 f"FeMIFuzzy left out the features {rare}: no client has min_count={self.min_count} values of them. "
-                "Prediction does not take them."
+                "Prediction ignores them."
             )
         silent = [c for c, fit in enumerate(fits) if fit.n_iter and not fit.mass.any()]
         if silent:
             complaints.append(
-                f"FeMIFuzzy heard no centroid of the clients {silent}: none of theirs weighs "
+                f"FeMIFuzzy got no centroid from the clients {silent}: none of their clusters has a weight of "
                 f"min_count={self.min_count}. Use fewer clusters or a smaller min_count."
             )
         remedy = "use fewer clusters or a smaller m"

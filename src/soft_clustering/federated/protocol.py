@@ -86,7 +86,7 @@ class Plan(NamedTuple):
     std: Array  # (d,), 1 for a constant feature
     n_clusters: int
     m: float  # for the memberships
-    log_xie_beni: Array  # mean over the clients that took part in the choice; empty where n_clusters was given
+    log_xie_beni: Array  # mean over the clients that took part in the choice; empty if n_clusters was given
     settings: Settings
 
 
@@ -141,7 +141,7 @@ def server_plan(summaries: Sequence[Summary], settings: Settings) -> Plan:
     """Round 1, at the server: common units, and the number of clusters.
 
     The number of clusters has the least mean log Xie-Beni index, weighted by the clients' rows, of the clients that can
-    fit the most candidates; of those that the clients together can send so many centroids of.
+    fit the most candidates, among the numbers for which the clients together can send enough centroids.
 
     Parameters
     ----------
@@ -227,8 +227,8 @@ def client_fit(X: MatrixLike, plan: Plan, *, feature_names: Names | None = None)
 def server_aggregate(fits: Sequence[Fit], plan: Plan) -> Aggregate:
     """Round 2, at the server: the clients' centroids grouped by k-means, weighted by their mass.
 
-    Distances and means are over the features that are there. Where no centroid of a cluster has a feature, the mean of
-    all rows stands in. Where the number of clusters was chosen and fewer centroids came, these are the clusters.
+    Distances and means are over the features that are there. If no centroid of a cluster has a feature, it gets the
+    mean of all rows. If the number of clusters was chosen and fewer centroids came, these are the clusters.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def server_aggregate(fits: Sequence[Fit], plan: Plan) -> Aggregate:
             raise ValueError(few)
         warnings.warn(few, ConvergenceWarning, stacklevel=2)
         K = len(points)
-    # In an order of their own: then that of the clients does not matter.
+    # Sort them, so that the order of the clients does not matter.
     order = np.lexsort(points.T)
     points, mass = points[order], mass[order]
     result = partial_kmeans(points, mass, K, np.random.RandomState(plan.settings.seed))
@@ -259,8 +259,8 @@ def server_aggregate(fits: Sequence[Fit], plan: Plan) -> Aggregate:
     if unknown.any():
         names = [plan.features[j] for j in np.flatnonzero(unknown.any(axis=0))]
         warnings.warn(
-            f"no client with the features {names} has some of the clusters: the mean of all rows stands in their "
-            "centres. align='intersection' leaves such features out.",
+            f"some clusters occur in no client with the features {names}: their centres have the mean of all rows "
+            "there. align='intersection' leaves such features out.",
             UserWarning,
             stacklevel=2,
         )

@@ -80,7 +80,7 @@ class Adaptive(NamedTuple):
 def least_weight(blocks: Blocks) -> float:
     """The smallest entropy weight, > 0: a tiny part of the total variance, or of 1 if all rows are the same."""
     least = _LEAST * (blocks.mean_variance * blocks.d or 1.0)
-    return max(least, float(np.finfo(np.float64).smallest_subnormal))  # denormal data have a variance that underflows
+    return max(least, float(np.finfo(np.float64).smallest_subnormal))  # the variance of denormal data is tiny
 
 
 def adaptive_start(blocks: Blocks, V: Array) -> Adaptive:
@@ -120,7 +120,7 @@ def _mean_square(rows: Array, size: Array) -> float:
 
 
 def adaptive_units(objective: float, blocks: Blocks) -> float:
-    """J of the data as they came: it has (n d / 2) log of the squared unit more than J in the frame."""
+    """J in input units: J in the frame plus n d / 2 times the logarithm of the squared unit."""
     return float(objective - blocks.total_weight * blocks.d * math.log(blocks.frame.unit))
 
 
@@ -128,7 +128,7 @@ class AFCMSimple(AlternatingClusterer[Adaptive, CenterStatistics]):
     """Adaptive fuzzy c-means without the graph: fuzzy c-means whose fuzziness is learnt from the data.
 
     Memberships are a softmax of the squared distances, as in :class:`soft_clustering.ENTROPYFCM`; how soft they are
-    is no parameter but comes from the spread of the clusters.
+    is not a parameter but follows from the spread of the clusters.
 
     Parameters
     ----------

@@ -222,7 +222,7 @@ class CAFCM(InductiveSoftClusterer):
     max_fcm_iter : int, default=10
         Iterations of a fuzzy c-means run.
     n_iter_no_change : int, default=1
-        The fuzzifier falls after more than so many rounds without an improvement of the best partition.
+        The fuzzifier falls after more than this many rounds without an improvement of the best partition.
     init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
         Where modules begin at every fuzzifier. A callable gets ``(X, n_clusters, rng)``. With an array, all begin
         there, and only the moves of the swarm differ. The publication draws ``'random'`` samples.
@@ -274,7 +274,7 @@ class CAFCM(InductiveSoftClusterer):
     ``n_iter_no_change`` (see the example for those of the publication), the sample of largest cost as the new place of
     a centre that k-means leaves empty, and 1e-10 as the least relative improvement.
 
-    The result is a partition of k-means: use it where a low within-cluster sum of squares matters. With clusters that
+    The result is a partition of k-means: use it if a low within-cluster sum of squares matters. With clusters that
     are not round, or of very different sizes, that criterion itself is wrong. The search is no proof: where there are
     many clusters, all modules may miss the best partition, most of all with ``init='random'``. ``score`` is minus the
     objective.
@@ -497,7 +497,7 @@ class CAFCM(InductiveSoftClusterer):
         """What to warn of after a fit."""
         if not run.converged and self.max_iter > 1:
             yield (
-                f"CAFCM did not come to the end of its schedule in max_iter={self.max_iter} rounds (last m "
+                f"CAFCM did not reach the end of its schedule in max_iter={self.max_iter} rounds (last m "
                 f"{self.m_:.6g}, min_m={self.min_m:g}). Increase max_iter or min_m."
             )
         yield from collapse("CAFCM", run.state, self.memberships_, blocks, "use fewer clusters or another init")

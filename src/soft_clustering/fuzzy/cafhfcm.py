@@ -15,7 +15,7 @@ centroids of fuzzy c-means.
 
 A single lambda: minimise J, over the number of clusters as well. From each stage of the path, memberships and centroids
 are minimised over in turns, the latter under the penalty, and those that coincide become one; the smallest J is kept.
-To begin with many clusters alone would not do: where lambda is large enough to leave a few, it fuses many into one.
+Starting from many clusters alone would not do: a lambda that is large enough to leave a few fuses many into one.
 
 References
 ----------
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 _PASSES = 5  # of fuzzy c-means at the beginning of a path and after a fusion; more of them gain nothing
 _SETTLED = 1e-3  # movement of the centroids, in units of the spread, that ends these passes
-_CORESET = 5000  # rows of the path, or ten times its first clusters; of more a coreset of so many
+_CORESET = 5000  # most rows of the path, or ten times its first clusters; more are replaced by a coreset of this size
 _MOST = 100  # of n_initial_clusters='auto', unless more are asked for
 _FEW = 20  # samples below which halves are too small to compare
 _SMOOTH, _SOLVED, _STEPS = 1e-5, 1e-8, 500  # of the penalised problem: norms and solution in diameters, steps
@@ -249,7 +249,7 @@ class CAFHFCM(InductiveSoftClusterer):
         Fuzzifier, > 1; ``'auto'`` as in :class:`~soft_clustering.FCM`.
     n_initial_clusters : int or 'auto', default='auto'
         Clusters c before the first fusion. ``'auto'``: the root of n_samples, rounded up, at most 100; but twice
-        ``n_clusters`` where that is more.
+        ``n_clusters`` if that is more.
     fusion_weight : float or None, default=None
         None: the whole path of fusions. A float: lambda of the published model, in units of X times samples; J, which
         Notes state, is minimised. It alone decides how many clusters remain, so that ``n_clusters`` must be None. 0 is
@@ -260,7 +260,7 @@ class CAFHFCM(InductiveSoftClusterer):
         the path of the other. ``'silhouette'``: the largest mean of 1 - d_1 / d_2, distances to the two nearest
         centroids. ``'lifetime'``: the number that lasts over the largest range of log lambda.
     min_strength : float, default=0.8
-        Between 0 and 1. Where no number of clusters reaches it, there are 2.
+        Between 0 and 1. If no number of clusters reaches it, there are 2.
     n_splits : int, default=5
         Random halvings for ``selection='strength'``.
     max_clusters : int, default=30
@@ -291,13 +291,13 @@ class CAFHFCM(InductiveSoftClusterer):
     fusion_weight_ : float
         The lambda at which ``n_clusters_`` clusters were reached, or the one given.
     fusion_path_ : ndarray of shape (n_stages, 2)
-        lambda and the number of clusters from there on; down to ``n_clusters``, or to 1 where it is None. Above twice
+        lambda and the number of clusters from there on; down to ``n_clusters``, or to 1 if it is None. Above twice
         ``n_clusters`` or ``max_clusters``, centroids are fused without passes in between, and lambda is rougher.
     hierarchy_ : ndarray of shape (n_fusions, 4)
         Fusions in the form of :func:`scipy.cluster.hierarchy.linkage`: the two clusters, lambda, and how many of the
         first ``c`` clusters are in both. The k-th fusion makes cluster c + k.
     selection_scores_ : dict
-        Number of clusters -> its score, where the number was to be found.
+        Number of clusters -> its score, if the number was to be found.
     objective_ : float
         sum_ik u_ik^m |x_i - v_k|^2 at ``centers_``, with a ``fusion_weight`` plus the penalty: J.
     objective_history_ : ndarray
@@ -325,7 +325,7 @@ class CAFHFCM(InductiveSoftClusterer):
     are our reading; the choice of the number of clusters by resampling is a departure: the publication promises one
     without a validity index, by a rule that we could not read.
 
-    The number found is the number of groups that reappear in both halves of the data, not the number of classes: where
+    The number found is the number of groups that reappear in both halves of the data, not the number of classes: if
     classes overlap or features are many, it is too small (3 for handwritten digits). With ``n_clusters`` given the
     result hardly depends on the seed; of 40 random mixtures 35 ended in the best of ten starts of fuzzy c-means, which
     one start finds in 28 and five in 39.

@@ -47,7 +47,7 @@ from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, center_distances, center_memberships, center_scatter, center_statistics
 from .nsga2 import nsga2
 
-# Of the entropy weight. In the frame the data have about unit size, so weights beyond these change nothing more.
+# Bounds of the entropy weight in the frame, in which the data have about unit size: beyond them nothing changes.
 _LEAST, _MOST = 1e-100, 1e100
 _PATH = 1e-3  # the path starts at this part of the critical weight
 _SLICE = 1 << 20  # memberships in memory at a time, while fitting
@@ -108,7 +108,7 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
     entropy_weight : float or 'auto', default='auto'
         lambda > 0, in squared units of the data that the method works on (see ``scaling``). ``'auto'``: a quarter of
         the mean variance of their features; with ``solver='nsga2'`` the published 2 s^2, s the standard deviation of
-        the squared distances to the mean (a quarter of the mean variance where all are equally far).
+        the squared distances to the mean (a quarter of the mean variance if all are equally far).
     solver : {'alternating', 'path', 'nsga2'}, default='alternating'
         ``'alternating'``: one entropy weight, J minimised. The others search a front of the two aims, keep its point of
         smallest Wu-Li index [5]_, and store the front in ``pareto_front_``; they need ``learn_weights=False``.
@@ -137,7 +137,7 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
         for it, nor for ``tol`` and ``accelerate``.
     max_iter : int, default=300
         Passes over the data per start, and per step of a path. ``'nsga2'`` reads the data once a generation, and stops
-        after so many, with a warning, when ``n_generations`` is larger.
+        after this many, with a warning, if ``n_generations`` is larger.
     tol : float, default=1e-5
         Converged when the centres move by at most ``tol`` times the root mean variance of the features (and the
         learnt weights by at most ``tol``).
@@ -342,7 +342,7 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
         if state.log_weights is None:
             return state
         size = statistics.weight
-        # A cluster that is seeded anew gets an equal share.
+        # A cluster that is seeded again gets an equal share.
         size = np.where(size < EMPTY, size.mean(), size)
         return state._replace(log_weights=np.log(size / size.sum()))
 

@@ -177,7 +177,7 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
     radius_ : float
         The radius used.
     image_shape_ : (int, int)
-        Height and width; this and the next two are set where X is an image.
+        Height and width; this and the next two are set if X is an image.
     membership_image_ : ndarray of shape (height, width, n_clusters)
         ``memberships_`` on the grid of the pixels.
     label_image_ : ndarray of shape (height, width)
@@ -202,7 +202,7 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
     about those of fuzzy c-means: the balls are made for colours.
 
     For r > 0 the objective may rise from pass to pass: it chooses between the starts, but is not what a pass minimises.
-    That the centres come to rest is not proven, though they did wherever we looked (80 random sets).
+    That the centres converge is not proven, though they did on all 80 random sets that we tried.
 
     A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(K) per row of a small piece. Equal colours
     are clustered once, with their number as weight, so that the cost of a pass over an image grows with the number of
@@ -271,7 +271,7 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or array of shape (height, width, 3)
-            A feature matrix, with three columns where they are colours, or an image.
+            A feature matrix, with three columns if they are colours, or an image.
         y : ignored
         sample_weight : array-like of shape (n_samples,), default=None
             Weight 2 is the same as the row twice, weight 0 the same as no row. Of an image a weight per pixel, in

@@ -39,5 +39,5 @@ def resolve_fuzzifier(m: float | str, n_samples: float, n_features: int, n_clust
 
 
 def smaller(name: str, value: float | str) -> str:
-    """What to try where the fuzzifier of this name was too large."""
+    """What to try if the fuzzifier of this name was too large."""
     return f"a smaller {name}" if value == "auto" else f"{name}='auto' or a smaller {name}"

@@ -51,7 +51,7 @@ from .staged import StagedClusterer
 
 _EMPTY_SHARE = 1e-8  # a component of less than this prior is seeded anew, once
 _LONE = 1.5  # rows that a cluster should have
-_LEAST_RIDGE = 1e-12  # the first one of a singular covariance, if reg_covar is smaller
+_LEAST_RIDGE = 1e-12  # if a covariance is singular
 _MORE_RIDGE = 8  # times ten, before the eigenvalues are floored
 
 

@@ -52,7 +52,7 @@ from .staged import StagedClusterer
 
 
 def metric_units(objective: float, blocks: Blocks) -> float:
-    """J of the data as they came: its matrices have the same determinants there."""
+    """J in input units: its matrices have the same determinants there."""
     unit = float(np.exp(log_units(blocks.frame).mean()))
     return float(objective) / unit / unit
 

@@ -91,7 +91,7 @@ def survivors(genes: Array, objectives: Array, size: int) -> Population:
 def ranks(objectives: Array) -> NDArray[np.intp]:
     """The number of the front of each point: 0 if none dominates it, 1 if only points of front 0 do, and so on.
 
-    A point dominates another if it is nowhere worse and somewhere better.
+    A point dominates another if it is worse in no aim and better in at least one.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Possibilistic c-means.
 
-Typicalities t_ik in [0, 1] without the constraint that they sum to 1, so that an outlier is typical of nothing. With
+Typicalities t_ik in [0, 1] need not sum to 1, so that an outlier can have a low typicality in every cluster. With
 D_ik = |x_i - v_k|^2 and fixed bandwidths b_k, minimise over T and the centres V
 
 * J = sum_ik w_i t_ik^m D_ik + sum_k b_k sum_i w_i (1 - t_ik)^m (1993): t = 1 / (1 + (D / b)^(1/(m-1)));
@@ -59,9 +59,9 @@ class PCM(StagedClusterer[Typical, CenterStatistics]):
         ``'auto'``: ``bandwidth_scale`` times the mean squared distance of the fuzzy cluster.
     bandwidth_scale : float, default=0.1
         Factor of ``bandwidth='auto'``. Small values keep the prototypes apart, but then most members have a low
-        typicality; take 1 where typicalities are read as degrees or as an outlier score.
+        typicality; take 1 if typicalities are read as degrees or as an outlier score.
     n_refine : int, default=0
-        How many times to estimate the bandwidths anew after convergence, as the mean squared distance over the rows of
+        How many times to estimate the bandwidths again after convergence, as the mean squared distance over the rows of
         typicality at least ``alpha_cut``, and to iterate again.
     alpha_cut : float, default=0.5
         Typicality, between 0 and 1, from which a row counts in a refinement. A cluster with fewer than two such rows

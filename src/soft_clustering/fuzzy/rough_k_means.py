@@ -11,7 +11,7 @@ boundaries. A centre is the mean of its two parts, or of the one that is not emp
 
     v_k = lower_weight mean(lower_k) + (1 - lower_weight) mean(boundary_k).
 
-The publication says nothing about a cluster without members: it starts again, one cluster a pass, from the sample
+The publication does not treat a cluster without members: here it starts again, one cluster a pass, from the sample
 farthest from its nearest centre.
 
 This is a rule, not a descent: nothing is minimised. Of several starts the one of smallest sum_i w_i min_k d_ik^2 is
@@ -118,9 +118,9 @@ class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
     n_iter_ : int
         Passes of the best start.
     converged_ : bool
-        False at ``max_iter`` and where the passes go round in a cycle, with a warning that says which. Of the cycle the
-        member of smallest objective is kept; there is no warning if it hardly matters which, as the memberships of a
-        row differ by at most 0.01 on average.
+        False, with a warning, if ``max_iter`` ended the fit or the passes form a cycle. The state of smallest objective
+        in the cycle is kept; there is no warning if the memberships of a row differ by at most 0.01 on average over
+        the cycle.
 
     See Also
     --------
@@ -131,7 +131,7 @@ class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
     A pass costs O(n K d) time; memory beyond X and the results per sample is O(K) per row of a small piece. ``score``
     is minus the objective.
 
-    Cycles are common near the default threshold, where some samples fall on either side of the limit in turn. Where
+    Cycles are common near the default threshold, where some samples fall on either side of the limit in turn. If
     distances are all alike, as in many features, boundaries are large and the centres near each other: a smaller
     ``boundary_threshold`` helps. Different starts end in different places; the objective need not choose the best.
 

@@ -45,7 +45,7 @@ from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics
 
 _NEIGHBORS = 10
-_FAR = 10.0  # times the median distance to the tenth neighbour: rows beyond it are no seeds
+_FAR = 10.0  # times the median distance to the tenth neighbour: rows beyond it are not seeds
 _DENSE = 0.8  # least share of the rows that may be seeds
 _SAMPLE = 20_000  # rows among which neighbours are looked for
 _NEAR = 1e-6  # of the mean distance to the nearest prototype: a row that is nearer is on the prototype
@@ -77,8 +77,8 @@ class Projected(NamedTuple):
     def drift(self, old: Projected, unit: float) -> float:
         """Movement of the prototypes, or turn of the projection, whichever is larger.
 
-        Across the projection the centres mean nothing: they go where the few rows nearest to a prototype are. The turn
-        is the root of the summed squared sines of the angles to the old projection.
+        The centres' coordinates outside the projection are left out: they depend on the few rows nearest to a
+        prototype. The turn is the root of the summed squared sines of the angles to the old projection.
         """
         W, before = self.components, old.components
         shift = float(np.linalg.norm((self.centers - old.centers) @ W.T)) / unit
@@ -203,7 +203,7 @@ def dense_rows(Y: Array, weight: Array) -> NDArray[np.bool_]:
 
 
 def length_units(objective: float, blocks: Blocks) -> float:
-    """J of the data as they came: a sum of distances."""
+    """J in input units: a sum of distances."""
     return objective / float(blocks.frame.unit)
 
 
@@ -281,8 +281,8 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
     projection loses, and reweighting. The squares of the memberships, the automatic weights and the seeding are ours:
     the publication's own were not at hand.
 
-    A pass costs O(n d (K + q) + n d^2 + d^3) time, without the last two terms where q is the number of features; d
-    is the number of samples where that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). The neighbours
+    A pass costs O(n d (K + q) + n d^2 + d^3) time, without the last two terms if q is the number of features; d
+    is the number of samples if that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). The neighbours
     for the seeds are those among at most 20,000 samples. ``score`` is minus the objective.
 
     A prototype that lies on samples is released from them by the rule of [2]_. The first projection is that of
@@ -390,7 +390,7 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
         sums = np.mean([blocks.reduce(_mean_distances, V, W).values for V in starts], axis=0)
         nearest, gap = (float(value) for value in sums / blocks.total_weight)
         spread = float(np.sqrt(blocks.mean_variance * blocks.n_features)) or 1.0
-        nearest = max(nearest, _NEAR * spread)  # it is 0 if every row is on a prototype
+        nearest = max(nearest, _NEAR * spread)  # 0 if every row is on a prototype
         gamma = (
             (gap / 2 or spread) if self.fuzziness_weight == "auto" else float(self.fuzziness_weight) * blocks.frame.unit
         )

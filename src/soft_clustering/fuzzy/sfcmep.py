@@ -225,7 +225,7 @@ class SFCMEP(AFCMSimple):
     This method is for clusters with centres and degrees of membership that respect what is known. As there is one round
     cluster per class, labels cannot bend it.
 
-    A pass costs O(n K d) time; memory beyond X and ``memberships_`` is a copy of the samples where some have a prior.
+    A pass costs O(n K d) time; memory beyond X and ``memberships_`` is a copy of the samples if some have a prior.
     The entropy weight that is learnt is at least 1e-12 of the total variance.
 
     References
@@ -379,8 +379,8 @@ class SFCMEP(AFCMSimple):
         weight[priors.rows] *= self.label_weight_
         if not 1e-100 < weight.max() < 1e100:
             raise ValueError(
-                f"label_weight={self.label_weight_:.3g} times sample_weight must be largest between 1e-100 and 1e100. "
-                f"Got {weight.max():.3g} instead."
+                f"label_weight={self.label_weight_:.3g} times sample_weight must have its largest entry between 1e-100 "
+                f"and 1e100. Got {weight.max():.3g} instead."
             )
         return weight
 

@@ -82,8 +82,8 @@ class BayesianNMF(GraphClusterer):
     prior_rate : float, default=2.0
         Its rate b.
     self_loops : {'auto', 'degree', 'unit'} or None, default='auto'
-        What stands on the diagonal: the degrees, the mean weight of a link, or nothing. ``'auto'`` is 'degree' where
-        ``n_clusters`` is given and 'unit' where it is found.
+        The diagonal: the degrees, the mean weight of a link, or zeros. ``'auto'`` is 'degree' if ``n_clusters`` is
+        given and 'unit' if it is found.
     prune_tol : float, default=1e-6
         A community is dropped when its largest entry is at most this part of the largest one of all.
     n_init : int, default=5
@@ -102,7 +102,7 @@ class BayesianNMF(GraphClusterer):
     memberships_ : ndarray of shape (n_nodes, n_clusters)
         The strengths W: non-negative, unbounded. A node without links has zeros.
     labels_ : ndarray of shape (n_nodes,)
-        Community of largest strength, -1 where there is none.
+        Community of largest strength, -1 if there is none.
     n_clusters_ : int
     n_effective_clusters_ : int
         Communities that were not shrunk away when the energy came to rest.
@@ -287,7 +287,7 @@ class BayesianNMF(GraphClusterer):
         return float(poisson + prior)
 
     def _kept(self, factors: Factors) -> NDArray[np.bool_]:
-        """Communities that were not shrunk away; where the number is found, only those that are the first of a node."""
+        """Communities that were not shrunk away; if the number is found, only those that are the first of some node."""
         W, H = factors.W.max(axis=0, initial=0.0), factors.H.max(axis=0, initial=0.0)
         kept: NDArray[np.bool_] = (self.prune_tol * W.max() < W) & (self.prune_tol * H.max() < H)
         if self.n_clusters is None:

@@ -46,7 +46,7 @@ _WEDGES = 1 << 22  # pairs of links at a node that are looked at together
 
 
 def gain(before: Array, now: Array, history: list[float], scale: Scale) -> float:
-    """Relative change of the log likelihood, where one above -1 counts as 0: a complete graph reaches that."""
+    """Change of the log likelihood relative to its size, or to 1 if that is larger: a complete graph reaches 0."""
     return abs(history[-1] - history[-2]) / max(abs(history[-1]), 1.0) if len(history) > 1 else math.inf
 
 
@@ -86,7 +86,7 @@ class BIGCLAM(GraphClusterer):
     memberships_ : ndarray of shape (n_nodes, n_clusters)
         The affiliations F: non-negative, unbounded. A node without links has zeros.
     labels_ : ndarray of shape (n_nodes,)
-        Community of strongest affiliation, -1 where there is none.
+        Community of strongest affiliation, -1 if there is none.
     n_clusters_ : int
     threshold_ : float
         The affiliation from which on a node is a member, for ``get_cover``: sqrt(-log(1 - density)), where two nodes

@@ -92,7 +92,7 @@ class CDCGS(GraphClusterer):
         largest membership, the loss changes by at most this part of itself, three times from one look to the next, a
         24th of the epochs later. A node between two communities may still go to and fro. None runs all epochs.
     device : str, default='cpu'
-        Device of torch: 'cpu', 'cuda', 'auto' (a GPU where there is one) or any other name of torch.
+        Device of torch: 'cpu', 'cuda', 'auto' (a GPU if there is one) or any other name of torch.
     random_state : int, RandomState or None, default=None
         Seed of the draws.
     verbose : int, default=0

@@ -113,8 +113,8 @@ class ModularityLoss:
 class DMoN(NodeNetwork):
     """DMoN: communities of high modularity by a graph neural network.
 
-    The memberships are a function of the surroundings of a node and of its features, where there are some: for graphs
-    whose nodes have features that say something of their communities.
+    The memberships are a function of the surroundings of a node and of its features, if there are any. It is for graphs
+    whose nodes have features that are related to their communities.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class DMoN(NodeNetwork):
         The loss is evaluated every 10 epochs, without dropout. Converged when it fell by at most this part of itself
         in 2 evaluations in a row. None: ``max_epochs`` epochs are asked for, whatever the loss.
     device : str, default='cpu'
-        Where the network learns: ``'cpu'``, ``'cuda'``, ``'auto'`` (a GPU where there is one) or the name of a torch
+        Where the network learns: ``'cpu'``, ``'cuda'``, ``'auto'`` (a GPU if there is one) or the name of a torch
         device. Prediction is on the CPU.
     random_state : int, RandomState or None, default=None
         Seed of the weights and of dropout.
@@ -174,7 +174,7 @@ class DMoN(NodeNetwork):
     -----
     Follows [1]_, with the settings of its authors' program but for three: the null model has its full weight, as
     in the publication, where the program counts every link twice and so halves it; the skip weights start at 1; and
-    the epochs end where the loss is at rest, mostly after 150 to 400, instead of after 1000. Communities are found
+    the epochs end when the loss has settled, mostly after 150 to 400, instead of after 1000. Communities are found
     long before, and further epochs make the memberships harder. Links are taken in units of their mean weight.
     Rows of the adjacency matrix, scaled to unit length, in the place of missing features are our choice.
     ``node_features`` are taken as they are: scale columns of different units first.

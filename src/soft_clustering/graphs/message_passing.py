@@ -48,14 +48,14 @@ class NodeNetwork(GraphClusterer):
         return memberships
 
     def _new_features(self, node_features: MatrixLike | None, n: int, width: int | None) -> Any:
-        """Features of n new nodes, which there must be if there were some of the nodes of ``fit``."""
+        """Features of n new nodes, which must be given if ``fit`` had features, and only then."""
         name = type(self).__name__
         if width is None:
             if node_features is not None:
-                raise ValueError(f"node_features must be None: {name} was fitted without.")
+                raise ValueError(f"node_features must be None: {name} was fitted without node_features.")
             return None
         if node_features is None:
-            raise ValueError(f"node_features must be those of the new nodes: {name} was fitted with. Got None.")
+            raise ValueError(f"node_features must be given: {name} was fitted with node_features. Got None.")
         features = validate_node_features(node_features, n)
         if features.shape[1] != width:
             raise ValueError(

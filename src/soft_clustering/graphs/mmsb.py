@@ -339,8 +339,8 @@ class MMSB(GraphClusterer):
         Parameters
         ----------
         n_nodes : int or None, default=None
-            None draws links anew among nodes with the shares of the fitted ones; a number draws so many of their
-            shares, with repetition.
+            None draws new links among nodes with the shares of the fitted ones; for a number, the shares of this many
+            nodes are drawn from those, with repetition.
 
         Returns
         -------

@@ -174,8 +174,8 @@ class Passed(NamedTuple):
 class NOCD(NodeNetwork):
     """NOCD: overlapping communities by a graph neural network.
 
-    Affiliations as in BIGCLAM, but a function of the surroundings of a node, and of its attributes where there are
-    some. Nodes with similar surroundings get similar affiliations, which makes them better where links are few.
+    Affiliations are those of BIGCLAM, but a function of the surroundings of a node, and of its attributes if there are
+    any. Nodes with similar surroundings get similar affiliations, which makes them better if links are few.
 
     Parameters
     ----------
@@ -199,19 +199,19 @@ class NOCD(NodeNetwork):
     weight_decay : float, default=1e-2
         Penalty on the squared weights.
     batch_size : int or None, default=20000
-        Links and other pairs that are drawn for an epoch, where the graph has more links than that. None: all pairs in
+        Links and other pairs that are drawn for an epoch, if the graph has more links than that. None: all pairs in
         each epoch.
     learning_rate : float, default=1e-3
         Step size of Adam.
     eval_every : int, default=25
         Epochs between two evaluations of the loss of all pairs, without dropout.
     n_iter_no_change : int or None, default=None
-        Converged after so many evaluations without a lower loss. None: ``max_epochs`` epochs are asked for, whatever
+        Converged after this many evaluations without a lower loss. None: the fit takes ``max_epochs`` epochs, whatever
         the loss.
     max_epochs : int, default=500
         Steps of Adam.
     device : str, default='cpu'
-        Where the network learns: ``'cpu'``, ``'cuda'``, ``'auto'`` (a GPU where there is one) or the name of a torch
+        Where the network learns: ``'cpu'``, ``'cuda'``, ``'auto'`` (a GPU if there is one) or the name of a torch
         device. Prediction is on the CPU.
     random_state : int, RandomState or None, default=None
         Seed of the weights, of dropout and of the pairs.
@@ -223,7 +223,7 @@ class NOCD(NodeNetwork):
     memberships_ : ndarray of shape (n_nodes, n_clusters)
         The affiliations F of the network of least loss: non-negative, unbounded. A node without links has zeros.
     labels_ : ndarray of shape (n_nodes,)
-        Community of strongest affiliation, -1 where there is none.
+        Community of strongest affiliation, -1 if there is none.
     n_clusters_ : int
     threshold_ : float
         The affiliation from which on a node is a member, for ``get_cover``: that of the authors, 0.5, or 0.01 without
@@ -417,7 +417,7 @@ class NOCD(NodeNetwork):
         return F
 
     def _default_cover(self) -> NDArray[np.bool_]:
-        # The authors' rule, under which a node may belong nowhere, agrees better with the circles of ego networks.
+        # The authors' rule, under which a node may have no community, agrees better with the circles of ego networks.
         return self.get_cover(self.threshold_)
 
     # The method -------------------------------------------------------------------------------------------------------

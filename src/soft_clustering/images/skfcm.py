@@ -2,7 +2,7 @@
 
 Neighbouring pixels mostly belong together, so each variant adds to the objective of kernel fuzzy c-means a term that
 ties a pixel to its neighbours. With D_ik = 1 - exp(-gamma |x_i - v_k|^2), with N_i the pixels of a window around pixel
-i but for i itself, and with a the weight of the term, minimise over memberships U and centres V
+i except i itself, and with a the weight of the term, minimise over memberships U and centres V
 
 * 'penalty':       J = sum_ik u_ik^m D_ik + a sum_ik u_ik^m mean_{r in N_i} (1 - u_rk)^m;
 * 'neighbors':     J = sum_ik u_ik^m D_ik + a sum_ik u_ik^m mean_{r in N_i} D_rk;

@@ -74,7 +74,7 @@ def _check_labels(labels: NDArray[Any]) -> None:
         raise TypeError(f"y must hold class labels, whole numbers or strings. Got dtype {labels.dtype} instead.")
     if kind == "f" and not (labels == np.round(labels)).all():
         raise ValueError(
-            "y must hold class labels, whole numbers or strings, and -1 where a sample has none. Got the number "
+            "y must hold class labels, whole numbers or strings, and -1 for a sample without one. Got the number "
             f"{labels[labels != np.round(labels)][0]} instead."
         )
     if kind == "f" and not np.isfinite(labels).all():

@@ -35,7 +35,7 @@ def validate_affinity(estimator: BaseEstimator, X: MatrixLike) -> Any:
         raise ValueError("X must have positive entries off the diagonal for affinity='precomputed'. Got none.")
     if S.data.min() < 0:
         raise ValueError(
-            f"X must have no negative entries for affinity='precomputed'. Got entries from {S.data.min():.3g} instead."
+            f"X must have no negative entries for affinity='precomputed'. Got {S.data.min():.3g} as the smallest one."
         )
     if abs(S - S.T).max() > _SYMMETRIC * S.data.max():
         warnings.warn("X is not symmetric: the mean of X and its transpose is taken.", UserWarning, stacklevel=3)

@@ -18,7 +18,7 @@ from ..engine.blocks import Block, Frame
 
 HELD = 1 << 28  # bytes of a kernel matrix that is kept in memory: that of 5792 rows
 _PIECE = 1 << 18  # numbers of a kernel matrix that are computed at once
-_FAR = 140.0  # exponents beyond which a kernel is as good as 0: exp(-140) = 1e-61
+_FAR = 140.0  # a kernel of a larger exponent is treated as 0: exp(-140) = 1e-61
 _SAME = 1e-13  # squared distances of CSR rows below this part of their squared lengths are rounding
 _GROUP = 64  # rows whose own kernel entries are read off a small matrix
 
@@ -39,7 +39,7 @@ class RBFRows:
         self._Z, self._square = self._coordinates(Y)
 
     def _coordinates(self, X: Any) -> tuple[Any, Array]:
-        """Rows in the frame, CSR where the fixed rows are, and their squared lengths."""
+        """Rows in the frame, CSR if the fixed rows are, and their squared lengths."""
         if self._is_sparse:
             X = sparse.csr_matrix(X)
             Z = sparse.vstack([piece for _, piece, _ in Block(X, None, self.frame).pieces()], format="csr")

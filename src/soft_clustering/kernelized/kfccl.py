@@ -79,7 +79,7 @@ class KFCCL(InductiveSoftClusterer):
         Width of the RBF kernel. ``'scale'``: one over the summed variances of the features; ``'median'``: one over the
         median squared distance of two samples. ``'auto'``: the width at which two samples of a Gaussian cloud with the
         effective number of features of X have the mean similarity 1/9, which is 4 times ``'scale'`` for up to two
-        features and less for more, where distances are alike and a narrow kernel tells nothing but sample from sample.
+        features and less for more, as distances are then alike and a narrow kernel makes all samples dissimilar.
         All three times ``gamma_scale``.
     gamma_scale : float, default=1.0
         See ``gamma``.
@@ -344,7 +344,7 @@ class KFCCL(InductiveSoftClusterer):
             return CosineRows(FunctionRows(self.kernel, self.X_fit_), self.X_fit_)
         if self._length is None:
             raise ValueError(
-                "kernel='precomputed' predicts only where K(x, x) is the same for all samples of X, as it is not known "
+                "kernel='precomputed' predicts only if K(x, x) is the same for all samples of X, as it is not known "
                 "for new ones. Fit and predict with K(x, y) / sqrt(K(x, x) K(y, y)) instead."
             )
         return lambda X: cosines(X, np.full(len(X), self._length), np.full(X.shape[1], self._length))

@@ -8,7 +8,7 @@ of x and v in the feature space of the kernel is 2 (1 - K(x, v)), so minimise
 over memberships with sum_k u_ik = 1 and over centres V, by alternating
 
 * u_ik = D_ik^(-1/(m-1)) / sum_l D_il^(-1/(m-1)) with D_ik = 1 - K(x_i, v_k);
-* v_k = sum_i w_i u_ik^m K(x_i, v_k) x_i / sum_i w_i u_ik^m K(x_i, v_k), the kernel at the centres of before.
+* v_k = sum_i w_i u_ik^m K(x_i, v_k) x_i / sum_i w_i u_ik^m K(x_i, v_k), the kernel at the previous centres.
 
 The second step is one of mean shift: 1 - exp(-gamma t) is concave in t, so its tangent majorises J and J never
 increases.
@@ -58,7 +58,7 @@ class KFCM(AlternatingClusterer[Array, CenterStatistics]):
     m : float or 'auto', default='auto'
         Fuzzifier, > 1. ``'auto'``: the rule of :class:`FCM`, the customary 2 for few features.
     gamma : float, 'scale' or 'median', default='scale'
-        Width of the kernel exp(-gamma |x - v|^2), in inverse squared units of X; gamma = 1 / sigma^2 where a
+        Width of the kernel exp(-gamma |x - v|^2), in inverse squared units of X; gamma = 1 / sigma^2 if a
         publication writes exp(-|x - v|^2 / sigma^2). ``'scale'`` is one over the summed variances of the features,
         ``'median'`` one over the median squared distance of two of (at most 1000) rows. Towards 0 this is fuzzy
         c-means.

@@ -79,7 +79,7 @@ class SoftKSC(InductiveSoftClusterer):
     balance : float, default=0.5
         See ``gamma='auto'``; 0 is the published criterion, which likes tiny clusters.
     max_samples : int, default=1000
-        Of more rows a random sample of so many is the training set; the others get their memberships like new ones.
+        If there are more rows, a random sample of this size is the training set; the other rows are treated as new.
     random_state : int, RandomState or None, default=None
         Seed of the sample and of k-means.
     verbose : int, default=0
@@ -97,7 +97,7 @@ class SoftKSC(InductiveSoftClusterer):
     embedding_centers_ : ndarray of shape (n_clusters, n_clusters - 1)
         Prototypes, in the space of scores.
     eigenvalues_ : ndarray of shape (n_clusters - 1,)
-        Near 1 where the clusters hardly overlap.
+        Near 1 if the clusters hardly overlap.
     membership_strength_ : float
         AMS of the result: the mean over the clusters of the mean membership of the samples in them, over all samples of
         ``fit``. A cluster without samples counts as 0.
@@ -125,14 +125,15 @@ class SoftKSC(InductiveSoftClusterer):
     O(n s (d + K)), in pieces of bounded memory.
 
     The model and the memberships are those of [1]_ and [2]_, from their abstracts and an independent implementation.
-    For two clusters the score is one number, whose cosine says nothing but the sign: there d_ip = abs(e_i - s_p), which
-    may differ from the publication. Ours are the entropy H (a ratio of the sizes fails with many clusters), the use of
-    labels, and the memberships of samples without any neighbour (kernel 0 with all training samples), which are 1/K.
+    For two clusters the score is one number, whose cosine is only its sign: there d_ip = abs(e_i - s_p), which may
+    differ from the publication. The entropy H is ours (a ratio of the sizes fails with many clusters), and so are the
+    use of labels and the memberships of samples without any neighbour (kernel 0 with all training samples), which are
+    1/K.
 
     With labels the prototypes start as class means of the scores; then all samples without a label are assigned to the
-    nearest and the means are taken anew, at most 10 times. Clusters beyond the classes start at the sample that is
+    nearest and the means are computed again, at most 10 times. Clusters beyond the classes start at the sample that is
     farthest from all prototypes. The width is chosen without the labels, and the memberships of labelled samples follow
-    the rule for new ones. Labels help where the signs fail, and not much elsewhere.
+    the rule for new ones. Labels help if the signs fail, and not much otherwise.
 
     References
     ----------
@@ -355,7 +356,7 @@ class SoftKSC(InductiveSoftClusterer):
         centers, others = comparable(self.embedding_centers_, self.embedding_centers_)
         distinct = K - int(np.any(np.tril(squared_distances(centers, others) <= _SAME, -1), axis=1).sum())
         if rows_alike(self.memberships_):
-            yield "collapsed: all samples have the same memberships; try another gamma, or X has duplicate samples"
+            yield "collapsed: all samples have the same memberships; try another gamma, or remove duplicates from X"
         elif distinct < K:
             yield (
                 f"found {distinct} distinct prototypes, fewer than n_clusters={K}: there may be duplicate points in X; "
@@ -424,7 +425,7 @@ def solve(omega: Array, K: int) -> Model:
     S -= np.outer(half, v)
     eigenvalues, u = leading_eigenpairs(S, K - 1)
     u *= np.sign(u[np.abs(u).argmax(axis=0), np.arange(K - 1)])
-    # Where the kernel has fewer dimensions, further scores would be rounding: none.
+    # If the kernel has fewer dimensions, further scores would be rounding: set them to 0.
     alpha[linked] = np.where(np.abs(eigenvalues) > _ZERO, u, 0) / root[:, None]
     weight = degree[linked].min() / degree[linked]
     return Model(alpha, -weight @ (omega @ alpha)[linked] / weight.sum(), eigenvalues)
@@ -460,7 +461,7 @@ def leading_eigenpairs(S: Array, k: int) -> tuple[Array, Array]:
 
 
 def sign_clusters(scores: Array, K: int) -> NDArray[np.intp] | None:
-    """Clusters by the signs of the scores, None where fewer than K different ones occur.
+    """Clusters by the signs of the scores, None if fewer than K different ones occur.
 
     The K most frequent code words are the clusters; other samples belong to that of least Hamming distance.
 
@@ -534,11 +535,11 @@ def strength_and_balance(memberships: Array) -> tuple[float, float]:
 
 
 def labelled_centers(scores: Array, codes: NDArray[np.intp], K: int) -> Array:
-    """Prototypes (K, K - 1) where some samples have a class, the place of its prototype; codes are -1 elsewhere."""
+    """Prototypes (K, K - 1) if some samples have a class; codes are the number of its prototype, -1 without a class."""
     known = np.isin(np.arange(K), codes)
     centers = cluster_means(scores, codes, np.zeros((K, K - 1)))
     for k in np.flatnonzero(~known):
-        # Farthest from all prototypes; where there are none, farthest from the origin.
+        # The sample farthest from all prototypes; if there are none, farthest from the origin.
         others = centers[known] if known.any() else np.zeros((1, K - 1))
         centers[k] = scores[np.argmax(squared_distances(*comparable(scores, others)).min(axis=1))]
         known[k] = True

@@ -37,7 +37,7 @@ static INLINE TARGET double NAME(across)(VEC x)
     return total;
 }
 
-/* The digamma function of x > 0, and the logarithm of the gamma function: from the asymptotic series at x + 6 where
+/* The digamma function of x > 0, and the logarithm of the gamma function: from the asymptotic series, at x + 6 if
    x < 6. With q = x (x + 5), x (x + 1) ... (x + 5) = q (q + 4) (q + 6), and the six fractions are one. */
 static INLINE TARGET VEC NAME(digamma)(VEC x, VEC *log_gamma)
 {
@@ -145,7 +145,7 @@ static TARGET double NAME(log_sum)(const double *x, const double *s, int64_t wor
     return total + NAME(across)(sum);
 }
 
-/* The logarithms of the words' probabilities A . B_w in units exp(shift), weighted by their counts and summed; where
+/* The logarithms of the words' probabilities A . B_w in units exp(shift), weighted by their counts and summed; if
    `to` is given, weight x_w / (A . B_w) A is added to the statistics of each word. Scratch: s (words). */
 static TARGET double NAME(explain)(const double *A, const double *B, const double *x, const int64_t *word, int64_t words,
                                    int64_t wide, double weight, double *s, double *to)
@@ -253,7 +253,7 @@ static TARGET void NAME(fold_in_document)(const double *B, const double *x, int6
 
 #else /* loops over chunks */
 
-/* The words of a document that occur in it, with their counts; where `B` is given also a copy of their rows of the topics. */
+/* The words that occur in a document, with their counts; if `B` is given, also a copy of their rows of the topics. */
 static int64_t document(const job_t *job, int64_t row, int64_t *word, double *x, double *B)
 {
     const rows_t *r = job->x;
@@ -296,7 +296,7 @@ static void put(const job_t *job, int64_t row, const double *values, double tota
 }
 
 /* The E-step of latent Dirichlet allocation. Result: the documents' part of the bound, summed E[log theta] (wide), and
-   where wanted sum_d A_dk x_dw / s_dw (V, wide); out: the memberships. */
+   if wanted sum_d A_dk x_dw / s_dw (V, wide); out: the memberships. */
 static void lda_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
 {
     const topics_t *topics = job->topics;

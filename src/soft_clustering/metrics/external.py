@@ -597,7 +597,7 @@ def omega_index(X: CoverLike, Y: CoverLike, *, n: int | None = None) -> float:
     n_pairs = n_nodes * (n_nodes - 1) // 2
     shared = np.zeros((2, max(X.shape[1], Y.shape[1]) + 1), dtype=np.int64)  # pairs by how many communities they share
     n_different = 0
-    entries = np.cumsum(X @ X.sum(axis=0) + Y @ Y.sum(axis=0))  # at most so many in the products of the rows so far
+    entries = np.cumsum(X @ X.sum(axis=0) + Y @ Y.sum(axis=0))  # most entries in the products of the rows so far
     starts = np.flatnonzero(np.diff(entries // _CHUNK, prepend=-1))
     for start, stop in zip(starts, [*starts[1:], n_nodes], strict=True):
         in_x, in_y = (cover[start:stop] @ cover.T for cover in (X, Y))

@@ -1,6 +1,6 @@
 """Maximum likelihood of Dirichlet distributions; with two parameters these are beta distributions.
 
-Given the mean logarithms s of the observations, the mean log likelihood of shapes a is, but for a constant,
+Given the mean logarithms s of the observations, the mean log likelihood of shapes a is, up to a constant,
 
     g(a) = log Gamma(sum_j a_j) - sum_j log Gamma(a_j) + sum_j a_j s_j,
 
@@ -65,7 +65,7 @@ def maximum_likelihood(mean_logs: Array, start: Array | None = None) -> Array:
 def _guess(s: Array) -> Array:
     """A start from two terms of Stirling's formula: shapes proportional to exp(s), whose sum is accurate if large."""
     parts = np.exp(s)
-    total = parts.sum(axis=1, keepdims=True)  # below 1, but for rounding where all observations are equal
+    total = parts.sum(axis=1, keepdims=True)  # below 1, except for rounding if all observations are equal
     concentration = 0.5 * (s.shape[1] - 1) / np.maximum(-np.log(total), 1e-15)
     return _bounded(concentration * parts / total)
 

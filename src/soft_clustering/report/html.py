@@ -64,7 +64,7 @@ _COSTS = (
     _Column("Fit [s]", "fit_time", ".3f", "Seconds to fit", "min"),
     _Column("Predict [s]", "predict_time", ".3f", "Seconds to predict the training data", "min"),
     _Column(
-        "Memory [MiB]", "peak_memory", ".1f", "Largest memory during the fit, beyond that before it", "min", 2**-20
+        "Memory [MiB]", "peak_memory", ".1f", "Peak memory of the fit, beyond the memory held before it", "min", 2**-20
     ),
     _Column("Iterations", "n_iter", ".0f", "Iterations of the fit"),
 )

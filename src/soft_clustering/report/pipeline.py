@@ -142,7 +142,7 @@ def _ranked(finished: list[FinishedRun], column: str) -> list[FinishedRun]:
 
 
 def choices_of_k(finished: Iterable[FinishedRun]) -> Choices:
-    """Return the K that each measure of ``CHOOSING`` chooses for each model; None where it chooses none."""
+    """Return the K that each measure of ``CHOOSING`` chooses for each model; None if it chooses none."""
     fits: dict[str, dict[int, FinishedRun]] = {}
     for pair in finished:
         of_model = fits.setdefault(pair.record["model"], {})

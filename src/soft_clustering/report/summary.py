@@ -76,7 +76,7 @@ def summarize_comparison(
     summary : dict
         ``dataset`` (``name``, ``n_samples``, ``n_features``, ``columns``, ``classes``: their names and sizes),
         ``rows`` (numbers of the samples shown), ``points`` (their two coordinates), ``axes``, ``links`` (pairs of
-        samples shown, and how many there are, where all models are for graphs; the points are then placed by
+        samples shown, and how many there are, if all models are for graphs; the points are then placed by
         :func:`soft_clustering.plotting.graph_layout`), ``classes`` (the class number of each sample shown, None without
         classes), ``models`` (a list; each has its ``name``, ``class``,
         ``parameters``, the columns of its record, ``sizes`` of its clusters, their ``colors`` and the ``memberships``
@@ -84,8 +84,8 @@ def summarize_comparison(
 
     Notes
     -----
-    Memberships are kept as bytes in base64, row by row, where 255 stands for the ``largest`` of the row: so those of
-    possibilistic models, which may all be tiny, keep their proportions.
+    Memberships are kept as bytes in base64, row by row, and 255 stands for the ``largest`` of the row: so memberships
+    of possibilistic models, which may all be tiny, keep their proportions.
 
     Clusters of different models have no common names. For the colours, each model's clusters are matched one to one
     with the classes (up to 20), or else with the clusters of the first model, so that the sum of common memberships is

@@ -33,7 +33,7 @@ class Split(NamedTuple):
 def counts_of(estimator: Estimator, X: DataLike, modality: str) -> sparse.csr_array | None:
     """Return a graph or a corpus as a CSR matrix; None if X is neither.
 
-    An estimator of others may take data that this library cannot read. This is no error: the criterion does not apply.
+    Another library's estimator may take data that this library cannot read. Then the criterion does not apply.
     """
     reader = clone(estimator)
     try:

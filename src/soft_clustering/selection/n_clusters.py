@@ -206,7 +206,7 @@ def choose_n_clusters(
         Names in ``CRITERIA``. The default depends on what the estimator takes. Features: ``gaussian_bic``,
         ``fuzzy_hypervolume``, ``calinski_harabasz``, ``xie_beni`` and ``modified_partition_coefficient``. Graphs:
         ``held_out``, ``modularity`` and ``modified_partition_coefficient``. Documents: ``held_out`` and
-        ``modified_partition_coefficient``. Where the estimator has a method ``bic``, also ``bic`` and ``icl``.
+        ``modified_partition_coefficient``. If the estimator has a method ``bic``, also ``bic`` and ``icl``.
         ``held_out`` takes two more fits per K. ``stability`` takes ``2 * n_bootstrap`` more and must be asked for.
     param_name : str, default='n_clusters'
         The parameter that is K: ``'n_components'`` for scikit-learn's ``GaussianMixture``, ``'fcm__n_clusters'`` in a
@@ -256,16 +256,16 @@ def choose_n_clusters(
 
     ``bic`` is what the estimator's method ``bic`` returns: -2 log L + p log n for p parameters, smaller is better.
     ``icl`` [1]_ adds twice the entropy of the memberships, -2 sum_ik u_ik log u_ik: it counts clusters that are set
-    apart, where BIC counts components of a density. This is the form of [4]_; the original has the labels in place of
+    apart, while BIC counts components of a density. This is the form of [4]_; the original has the labels in place of
     the first u_ik.
 
     ``stability`` at K is the mean agreement of two fits to two bootstrap samples of the rows, as in [2]_: the adjusted
     Rand index of the labels of the rows that are in both samples, as in [3]_, so that estimators without prediction are
     treated alike. Labels and not memberships are compared because that takes O(n) and not O(n^2) time. All K see the
-    same samples. Of equally stable K the largest is chosen; K = 1 is always stable, so nan.
+    same samples. Among equally stable K the largest is chosen; K = 1 is always stable, so its value is nan.
 
-    The fuzzifier in the indices is the estimator's ``m_`` or ``m``, and 2 where it has none. There are no sample
-    weights: the indices have none.
+    The fuzzifier in the indices is the estimator's ``m_`` or ``m``, and 2 if it has none. There are no sample
+    weights, as the indices have none.
 
     References
     ----------
@@ -378,11 +378,11 @@ def choose_n_clusters(
         raise errors[k_values[0]]
     if errors:
         warnings.warn(
-            f"The fit failed for n_clusters={list(errors)}; see errors of the result.", FitFailedWarning, stacklevel=2
+            f"The fit failed for n_clusters={list(errors)}; see result.errors.", FitFailedWarning, stacklevel=2
         )
     if complaints:
         warnings.warn(
-            f"The fits of n_clusters={list(complaints)} warned; see warnings of the result.", UserWarning, stacklevel=2
+            f"The fits of n_clusters={list(complaints)} warned; see result.warnings.", UserWarning, stacklevel=2
         )
     stable = "stability" in names
     if stable:

@@ -57,14 +57,14 @@ class NClustersResult:
     stability_std : ndarray of shape (n_k,) or None
         The standard deviation of the agreements.
     estimators : dict of int to estimator
-        The fitted estimator of each K; None where the fit failed, and with ``keep_estimators=False``.
+        The fitted estimator of each K; None if the fit failed, or with ``keep_estimators=False``.
     errors : dict of int to str
         The error of each K whose fit failed.
     warnings : dict of int to list of str
         The warnings of each K whose fits warned, for example that they did not converge.
     merged : set of int
-        The K for which ``gaussian_bic`` is that of clusters merged from the fits of larger K, because it is smaller
-        than that of the fit.
+        The K for which ``gaussian_bic`` is the value of clusters merged from the fits of larger K, because it is
+        smaller than the value of the fit.
     """
 
     k_values: NDArray[np.intp]

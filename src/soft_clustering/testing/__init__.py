@@ -17,8 +17,8 @@ may depend on the values of the parameters, to be run on further settings; the o
 same in all settings.
 
 A check takes an unfitted estimator, works on clones of it, and raises AssertionError with a message that names the
-estimator and the broken rule. It returns silently where the rule does not apply, for example prediction rules where
-the estimator cannot predict. The data follow the estimator's ``modality`` and ``n_clusters``.
+estimator and the broken rule. It returns silently if the rule does not apply, for example prediction rules if the
+estimator cannot predict. The data follow the estimator's ``modality`` and ``n_clusters``.
 """
 
 from __future__ import annotations

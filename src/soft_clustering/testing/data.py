@@ -30,7 +30,7 @@ class Sample:
     """New objects, as the predicting methods take them."""
     n_new: int
     batches: tuple[Any, ...]
-    """``new`` in parts; empty where the objects of one call depend on each other."""
+    """``new`` in parts; empty if the objects of one call depend on each other."""
     worse: Any
     """``known`` with much noise: ``score`` must be lower here."""
     hard: Any
@@ -48,9 +48,9 @@ class Sample:
     starts: tuple[NDArray[np.float64], ...] = ()
     """What ``init`` may take in this modality: centres, memberships; a method takes one of them, or none."""
     single: Callable[[Any], Any] | None = None
-    """Data in single precision, None where the modality has none."""
+    """Data in single precision, None if the modality has none."""
     frame: Any = None
-    """X as a pandas data frame with named columns, None where there is none (or no pandas)."""
+    """X as a pandas data frame with named columns, None if there is none (or no pandas)."""
 
 
 def feature_sample(n_clusters: int) -> Sample:

@@ -68,7 +68,7 @@ def require(condition: object, message: str) -> None:
 
 
 def require_close(actual: ArrayLike, expected: ArrayLike, message: str, tolerance: float = EXACT) -> None:
-    """Raise AssertionError unless two arrays have one shape and differ nowhere by more than the tolerance."""
+    """Raise AssertionError unless two arrays have the same shape and differ by at most the tolerance."""
     actual, expected = np.asarray(actual), np.asarray(expected)
     require(actual.shape == expected.shape, f"{message}: the shapes are {actual.shape} and {expected.shape}.")
     if actual.size:
@@ -97,7 +97,7 @@ def fit_takes(estimator: BaseSoftClusterer, name: str) -> bool:
 
 
 def ready(estimator: BaseSoftClusterer, **parameters: Any) -> Any:
-    """A silent clone with a fixed seed, where it has these parameters, and with the given ones."""
+    """A silent clone with a fixed seed, if it has these parameters, and with the given ones."""
     settings = {"random_state": 0, "verbose": 0} | parameters
     return clone(estimator).set_params(**{k: v for k, v in settings.items() if has_parameter(estimator, k)})
 

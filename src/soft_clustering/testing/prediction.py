@@ -180,8 +180,8 @@ def check_fitted_parameters(estimator: BaseSoftClusterer) -> None:
 def check_score(estimator: BaseSoftClusterer) -> None:
     """The method score gives one finite number, greater for data that fit better.
 
-    Where the estimator has an objective, the score of the training data is that objective, with the sign turned where
-    it is minimised.
+    If the estimator has an objective, the score of the training data is that objective, with the opposite sign if it is
+    minimised.
     """
     if not hasattr(estimator, "score"):
         return

@@ -45,8 +45,9 @@ static TARGET int NAME(affiliation_step)(double *f, const double *F, const links
         g[k] = -rest[k];
     for (int64_t p = csr_at(links->indptr, links->index64, u); p < end; p++) {
         const double *v = F + csr_at(links->indices, links->index64, p) * wide, z = NAME(dot)(f, v, wide);
-        value += log(-expm1(-z - rate)) + z;
-        NAME(add)(g, 1 / expm1(z + rate) + 1, v, wide);
+        const double chance = -expm1(-z - rate); /* of the link; 1 / chance = 1 / expm1(z + rate) + 1 */
+        value += log(chance) + z;
+        NAME(add)(g, 1 / chance, v, wide);
     }
     value -= NAME(dot)(f, rest, wide);
     for (int64_t k = 0; k < wide; k++) {

@@ -156,7 +156,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
     true classes, has 0.68 in 5 and 10 features and 0.43 in 20 and 40, where k-means with the true number of clusters
     has 0.79 and 0.68; the rule has 0.45 and 0.33. In many features distances are alike, and a radius that leaves enough
     core samples joins clusters that overlap. On six tables of weak classes (k-means 0.12) the best radius has 0.13 and
-    the rule 0.04; of more than twenty rules without labels that were tried there, none had more than 0.08. Gaussian
+    the rule 0.04. Gaussian
     information criteria choose better radii for the mixtures, but split curved clusters. Prefer a method that is told
     the number of clusters for such data. ``benchmarks/best_radius.py`` has the experiments.
 

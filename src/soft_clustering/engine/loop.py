@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -59,7 +59,6 @@ UNSCALED = Unscaled()
 Residual = Callable[[Any, Any, list[float], Scale], float]
 
 
-@runtime_checkable
 class Drifting(Protocol):
     """A state of several parts that measures its own movement."""
 

@@ -7,7 +7,6 @@ The runner starts it, with the task in FOLDER and a pipe as standard input. The 
 from __future__ import annotations
 
 import faulthandler
-import math
 import os
 import pickle
 import shutil
@@ -26,8 +25,8 @@ from sklearn.base import clone
 from .._estimators import Estimator
 from .._text import one_line
 from .._types import DataLike
-from ..metrics import clustering_metrics, soft_clustering_metrics
 from .memory import peak, reset_peak
+from .quality import labels_of, memberships_of, quality
 from .records import QUALITY, Record, to_line
 
 Number = TypeVar("Number", bool, int)
@@ -84,11 +83,6 @@ def scalar(value: Any, kind: type[Number]) -> Number | None:
     return None if value is None or np.ndim(value) else kind(value)
 
 
-def labels_of(estimator: Any, X: DataLike) -> NDArray[Any]:
-    """Return the labels of the training data: ``labels_``, or the prediction of an estimator without it."""
-    return np.asarray(estimator.labels_ if hasattr(estimator, "labels_") else estimator.predict(X))
-
-
 def predict_time(estimator: Estimator, X: DataLike) -> float | None:
     """Return the seconds to predict the training data; None for a method that cannot predict."""
     for method in ("predict_memberships", "predict"):
@@ -97,30 +91,6 @@ def predict_time(estimator: Estimator, X: DataLike) -> float | None:
             getattr(estimator, method)(X)
             return time.perf_counter() - start
     return None
-
-
-def memberships_of(estimator: Estimator, X: DataLike) -> Any:
-    """Return the memberships of the training data; None for a hard clusterer."""
-    if hasattr(estimator, "memberships_"):
-        return estimator.memberships_
-    return estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
-
-
-def quality(estimator: Estimator, X: DataLike, y: ArrayLike | None, labels: NDArray[Any]) -> dict[str, float]:
-    """Return the twelve measures; NaN where one does not apply."""
-    features = getattr(estimator, "modality", "features") == "features"
-    # there are no distances between the nodes of a graph, texts or partitions
-    found = dict.fromkeys(QUALITY, math.nan) | clustering_metrics(X if features else None, labels, y_true=y)
-    memberships = memberships_of(estimator, X)
-    if memberships is None:
-        return found
-    return found | soft_clustering_metrics(
-        X if features else None,
-        memberships,
-        centers=getattr(estimator, "centers_", None) if features else None,
-        m=2.0,  # the same for all models: the measures must not depend on the fuzzifier of a model
-        partition_constrained=getattr(estimator, "partition_constrained", True),
-    )
 
 
 def save_memberships(path: str, estimator: Estimator, X: DataLike, labels: NDArray[Any]) -> None:
@@ -157,7 +127,8 @@ def measure(task: Task, X: DataLike, y: ArrayLike | None, report: Report) -> Non
         report(predict_time=predict_time(estimator, X))
     if set(QUALITY) & set(wanted):
         report(stage="metrics")
-        report(**quality(estimator, X, y, labels))
+        for name, value in quality(estimator, X, y, labels):
+            report(**{name: value})
     if task["memberships"] is not None:
         report(stage="saving the memberships")
         save_memberships(task["memberships"], estimator, X, labels)

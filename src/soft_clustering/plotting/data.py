@@ -18,7 +18,7 @@ from .._types import Array, DataLike, MatrixLike
 from ..inputs.features import is_dask, naming
 
 _SMALL = 1 << 20  # entries of a sparse matrix that may be made dense
-_SAME = 1e-28  # variance of equal samples, in squared units of their largest entry
+_SAME = 1e-24  # variance of equal samples, in squared units of their largest entry
 
 
 def check_numbers(name: str, value: ArrayLike, *shape: int | str, negative: bool = True) -> Array:
@@ -87,7 +87,7 @@ def in_the_plane(X: MatrixLike, centers: ArrayLike | None = None) -> tuple[Array
     """
     names = X
     X = check_features(X)
-    n, d = X.shape
+    d = X.shape[1]
     if centers is not None:
         centers = check_numbers("centers", centers, "n_clusters", d)
     names = feature_names(names, d)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from .._types import Array, DataLike
+from .._types import Array
 from ..documents.corpus import inverse_frequency, unit_rows
 from ..inputs.documents import count_vectorizer, validate_documents
 from ..inputs.images import validate_grid
@@ -29,7 +29,7 @@ class Plane(NamedTuple):
     variance: tuple[float, float] | None  # the share of the variance that each axis shows, if they are projections
 
 
-def plane_of(X: DataLike, modality: str = "features", rows: NDArray[np.integer[Any]] | None = None) -> Plane:
+def plane_of(X: Any, modality: str = "features", rows: NDArray[np.integer[Any]] | None = None) -> Plane:
     """Return coordinates in the plane for some samples of any modality.
 
     Parameters

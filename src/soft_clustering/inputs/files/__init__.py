@@ -1,0 +1,1 @@
+"""Files of the user: graphs, communities, texts, images, distances and tables."""

@@ -247,7 +247,9 @@ def fields_of(path: Path, lines: list[str], separator: str | None) -> list[list[
     if separator is None:
         rows = [line.split() for line in lines]
     else:
-        rows = [[field.strip() for field in row] for row in csv.reader(lines, delimiter=separator)]
+        rows = [
+            [field.strip() for field in row] for row in csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        ]
     wrong = next((row for row in rows if len(row) != len(rows[0])), None)
     if wrong is not None:
         raise ValueError(

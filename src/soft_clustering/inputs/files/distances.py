@@ -113,15 +113,15 @@ def _of_text(path: Path, notes: list[str]) -> tuple[Array, list[str] | None]:
     if not lines:
         raise ValueError(f"{path} has only comments: distances are a row per line.")
     separator = separator_of(lines[-1])
-    first, last = (_fields(line, separator) for line in (lines[0], lines[-1]))
-    if separator == ";" and any("," in field for field in last):
+    if separator == ";" and "," in lines[-1]:
         notes.append("Numbers have a decimal comma.")
         lines = [line.replace(",", ".") for line in lines]
-        last = _fields(lines[-1], separator)
-    # A first line of names has fields that are no numbers, or one field less than the others (as R writes it).
-    header = len(first) == len(last) - 1 or not all(map(is_number, first[1:])) or (len(first) > 1 and not first[0])
-    short = len(first) == len(last) - 1
-    named = short or not is_number(last[0]) or (header and len(last) == len(lines))
+    first, last = (_fields(line, separator) for line in (lines[0], lines[-1]))
+    square = len(lines) == len(last)
+    short = len(first) == len(last) - 1  # a first line without a corner, as R writes it
+    corner = not first[0] or (square and _is_word(first[0]))
+    header = short or corner or any(map(_is_word, first[1:]))
+    named = short or _is_word(last[0]) or (header and square)
     body = lines[1:] if header else lines
     rows = [_fields(line, separator) for line in body] if named else []
     names = [row[0] for row in rows] if named else first if header else None
@@ -137,6 +137,10 @@ def _of_text(path: Path, notes: list[str]) -> tuple[Array, list[str] | None]:
     if named and D.shape[1] != len(last) - 1:
         raise ValueError(f"{path} has lines of different length: distances are a square matrix.")
     return D, names
+
+
+def _is_word(field: str) -> bool:
+    return bool(field) and not is_number(field)
 
 
 def _fields(line: str, separator: str | None) -> list[str]:

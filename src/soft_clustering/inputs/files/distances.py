@@ -134,7 +134,7 @@ def _of_text(path: Path, notes: list[str]) -> tuple[Array, list[str] | None]:
         D = np.loadtxt(body, delimiter=separator, usecols=columns, ndmin=2, comments=None, quotechar='"')
     except ValueError as error:
         raise ValueError(f"{path} is not a matrix of numbers: {_plain(error)}") from None
-    if named and D.shape[1] != len(last) - 1:
+    if any(len(row) != len(last) for row in rows):
         raise ValueError(f"{path} has lines of different length: distances are a square matrix.")
     return D, names
 

@@ -49,6 +49,11 @@ class RaisesMemoryError(Halves):
         raise MemoryError("no room")
 
 
+class RaisesAfterFit(Halves):
+    def fit(self, X, y=None):
+        return self
+
+
 class FailsToPredict(Halves):
     def predict(self, X):
         raise RuntimeError("cannot predict")

@@ -4,7 +4,6 @@ import io
 import json
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import time
@@ -147,12 +146,12 @@ def test_noise_and_warnings(tmp_path, capsys):
 @pytest.mark.parametrize(
     "measurements, warm_up, stages",
     [
-        (ClusteringBenchmark.measurements, True, ["fit", "fit", "predict", "metrics", "done"]),
-        (ClusteringBenchmark.measurements, False, ["fit", "predict", "metrics", "done"]),
-        (RuntimeBenchmark.measurements, True, ["fit", "fit", "predict", "done"]),
-        (ScalabilityBenchmark.measurements, True, ["fit", "fit", "predict", "done"]),
-        (MemoryBenchmark.measurements, True, ["fit", "done"]),
-        (ClusteringQualityBenchmark.measurements, True, ["fit", "metrics", "done"]),
+        (ClusteringBenchmark.measurements, True, ["fit", "fit", "labels", "predict", *QUALITY, "done"]),
+        (ClusteringBenchmark.measurements, False, ["fit", "labels", "predict", *QUALITY, "done"]),
+        (RuntimeBenchmark.measurements, True, ["fit", "fit", "labels", "predict", "done"]),
+        (ScalabilityBenchmark.measurements, True, ["fit", "fit", "labels", "predict", "done"]),
+        (MemoryBenchmark.measurements, True, ["fit", "labels", "done"]),
+        (ClusteringQualityBenchmark.measurements, True, ["fit", "labels", *QUALITY, "done"]),
     ],
 )
 def test_only_what_is_asked_for_is_done(tmp_path, measurements, warm_up, stages):
@@ -226,13 +225,14 @@ def test_failures_have_every_column(bad):
     "model, data, status, reason",
     [
         (models.RaisesMemoryError(), X, "memory", "MemoryError in fit: no room"),
-        (models.FailsToPredict(), X, "error", "RuntimeError in predict: cannot predict"),
+        (models.RaisesAfterFit(), X, "error", "AttributeError in labels: "),
+        (models.FailsToPredict(), X, "ok", "predict was not finished: RuntimeError: cannot predict"),
         (models.OnlyNoise(), X, "degenerate", "no sample belongs to a cluster"),
         (
             models.WrongMemberships(),
             X,
             "error",
-            "ValueError in metrics: memberships must have one row per sample, 60 rows.",
+            "ValueError in labels: memberships must have one row per sample, 60 rows.",
         ),
     ],
 )
@@ -288,18 +288,23 @@ def test_resident_size_is_that_of_a_group():
 
 
 @posix
-def test_worker_without_a_runner_leaves_nothing(tmp_path):
+@pytest.mark.parametrize("busy", [False, True])
+def test_worker_without_a_runner_leaves_nothing(tmp_path, busy):
     """The runner was killed: its end of the pipe is closed, and nobody else can tidy up."""
-    folder = tmp_path / "run"
-    folder.mkdir()
+    folder, run = tmp_path / "worker", tmp_path / "worker" / "1"
+    run.mkdir(parents=True)
     command = [sys.executable, "-m", "soft_clustering.benchmarking.worker", str(folder), str(tmp_path)]
-    os.mkfifo(folder / "task")  # the worker waits here for its task, which never comes
     process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-    while not (folder / "report.jsonl").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    if busy:
+        os.mkfifo(run / "task")  # the run waits here for its task, which never comes
+        process.stdin.write(json.dumps({"folder": str(run), "imports": []}).encode() + b"\n")
+        process.stdin.flush()
+        while not (run / "report.jsonl").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        assert memory.resident(process.pid) > 0
     process.stdin.close()
-    assert process.wait(timeout=60) == -signal.SIGKILL
+    process.wait(timeout=60)
     assert not folder.exists()
 
 

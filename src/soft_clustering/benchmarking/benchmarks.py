@@ -105,7 +105,8 @@ class ClusteringBenchmark:
       or a MemoryError; ``error``. ``reason`` explains every other status than ``ok``;
     * ``n_clusters``, ``n_iter``, ``converged``, ``warnings``: those of the fitted model, if it has them;
     * ``fit_time``, ``predict_time``: seconds for the training data;
-    * ``peak_memory``: the largest resident size during the fit in bytes, beyond what the process held before it;
+    * ``peak_memory``: the largest resident size during the fit in bytes, beyond what the process held before it; code
+      that is read from the files of libraries does not count (Linux);
     * the twelve measures of :func:`soft_clustering.metrics.clustering_metrics` and
       :func:`soft_clustering.metrics.soft_clustering_metrics` (at m = 2), NaN where one does not apply.
 

@@ -21,7 +21,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from soft_clustering import FCM, PCM, SCM, benchmarking
+from soft_clustering import FCM, PCM, RDFKC, SCM, benchmarking
 from soft_clustering.benchmarking import (
     ClusteringBenchmark,
     ClusteringQualityBenchmark,
@@ -33,6 +33,7 @@ from soft_clustering.benchmarking import (
     scaling_exponents,
     summarize,
     worker,
+    workers,
 )
 from soft_clustering.benchmarking.records import QUALITY, SCHEMA, Journal, from_line, to_frame, to_line
 from soft_clustering.metrics import clustering_metrics, soft_clustering_metrics
@@ -285,6 +286,90 @@ def test_resident_size_is_that_of_a_group():
         process.kill()
         process.communicate()
     assert memory.resident(process.pid) == 0
+
+
+BEFORE = {"silhouette", "calinski_harabasz"}
+
+
+@pytest.mark.parametrize(
+    "how, why",
+    [
+        ("hangs", "more than 3 s"),
+        pytest.param("crashes", "the worker ended: killed by SIGSEGV", marks=posix),
+        pytest.param("grows", "more than 800 MiB resident", marks=posix),
+        ("raises", "ValueError: too bad"),
+    ],
+)
+def test_a_measure_that_fails_costs_no_result(how, why):
+    limits = {"time_limit": 3.0 if how == "hangs" else 60.0, "memory_limit": 800 * 2**20 if how == "grows" else None}
+    contenders = {"spoils": models.SpoilsAMeasure(how), "next": models.Halves()}
+    found = rows(ClusteringBenchmark(contenders, PAIR, warm_up=False, verbose=0, **limits).run())
+    row = found["spoils"]
+    assert (row["status"], row["reason"]) == ("ok", f"davies_bouldin was not finished: {why}")
+    assert row["fit_time"] > 0
+    assert row["n_clusters"] == 2
+    assert {name for name in QUALITY if not np.isnan(row[name])} == BEFORE
+    assert found["next"]["status"] == "ok"
+    assert {name for name in QUALITY if not np.isnan(found["next"][name])} == OF_LABELS
+
+
+def test_memberships_are_saved_before_the_measures(tmp_path):
+    benchmark = ClusteringBenchmark(
+        {"predict": models.SlowToPredict(), "measure": models.SpoilsAMeasure()}, PAIR, time_limit=1.0, verbose=0
+    )
+    runs = [run._replace(memberships=str(tmp_path / f"{run.key}.npy")) for run in benchmark.plan()]
+    first, second = benchmark.carry_out(runs)
+    assert (first["status"], first["reason"]) == ("ok", "predict was not finished: more than 1 s")
+    assert (second["status"], second["reason"]) == ("ok", "davies_bouldin was not finished: more than 1 s")
+    for run in runs:
+        assert np.load(run.memberships).shape == (60, 2)
+
+
+@pytest.mark.skipif(not workers.FORKS, reason="workers are not kept here")
+def test_runs_find_nothing_of_earlier_ones(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    notes = tmp_path / "notes"
+    contenders = {f"{i}": models.Litters(str(notes), i) for i in range(3)} | {"FCM": FCM(2), "crash": models.Crashes()}
+    results = ClusteringBenchmark(contenders | {"last": models.Litters(str(notes), 3)}, PAIR, warm_up=False, verbose=0)
+    found = results.run()
+    assert list(found["status"]) == ["ok"] * 4 + ["error", "ok"]
+    noted = [json.loads(line) for line in notes.read_text().splitlines()]
+    assert len({tuple(line.pop("random")) for line in noted}) == 4  # each has random numbers of its own
+    assert len({line["parent"] for line in noted}) == 1  # all in one worker, which a crash does not end
+    assert noted == [noted[0]] * 4
+    assert noted[0]["folder"] == str(tmp_path)
+    assert (noted[0]["variable"], noted[0]["modules"]) == (None, False)
+    taken = found["peak_memory"].iloc[[0, 1, 2, 5]]
+    assert ((taken > 2**26) & (taken < 1.1 * 2**26)).all()
+    process = noted[0]["parent"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+@pytest.mark.skipif(not workers.FORKS, reason="workers are not kept here")
+def test_threads_work_in_every_run():
+    """A process that has used OpenMP must not fork: its children would wait for threads that they do not have."""
+    data, _ = make_blobs(50_000, 8, centers=4, random_state=0)
+    contenders = {"first": FCM(4), "second": FCM(5), "third": KMeans(4, n_init=1)}
+    results = RuntimeBenchmark(contenders, {"large": (data, None)}, n_clusters=None, time_limit=30, verbose=0).run()
+    assert list(results["status"]) == ["ok"] * 3
+
+
+def test_models_without_their_extra_are_skipped(tmp_path, monkeypatch):
+    contenders = {"deep": RDFKC(2), "in a pipeline": make_pipeline(StandardScaler(), RDFKC(2)), "FCM": FCM(2)}
+    settings = {"warm_up": False, "results": tmp_path / "r.jsonl", "verbose": 0}
+    with monkeypatch.context() as missing:
+        missing.setitem(sys.modules, "torch", None)
+        results = ClusteringQualityBenchmark(contenders, PAIR, **settings).run()
+    assert list(results["status"]) == ["skipped", "skipped", "ok"]
+    assert list(results["reason"][:2]) == ['RDFKC needs torch: pip install "soft-clustering[deep]"'] * 2
+    table = summarize(results).set_index("algorithm")
+    assert table["skipped"].to_dict() == {"FCM": 0, "deep": 1, "in a pipeline": 1}
+    assert list(table["errors"]) == [0, 0, 0]
+    # it is tried again: the extra may be there now
+    recorder = Recorder(monkeypatch)
+    ClusteringQualityBenchmark(contenders, PAIR, **settings).run()
+    assert [name for name, *_ in recorder.ran] == ["deep", "in a pipeline"]
 
 
 @posix

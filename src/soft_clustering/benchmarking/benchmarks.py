@@ -102,7 +102,9 @@ class ClusteringBenchmark:
 
     * ``model``, ``dataset``, ``n_samples``, ``n_features``, ``n_classes``, ``repeat``; ``estimator``, its parameters;
     * ``status``: ``ok``; ``degenerate``, fewer than two clusters in the labels; ``timeout``; ``memory``, over the limit
-      or a MemoryError; ``error``. ``reason`` explains every other status than ``ok``;
+      or a MemoryError; ``error``; ``skipped``, the model needs an extra that is not installed. ``reason`` explains
+      every other status than ``ok``; if a limit, a crash or an exception ended ``predict`` or a measure after the fit
+      had given its result, it names what was not finished, and the status stays;
     * ``n_clusters``, ``n_iter``, ``converged``, ``warnings``: those of the fitted model, if it has them;
     * ``fit_time``, ``predict_time``: seconds for the training data;
     * ``peak_memory``: the largest resident size during the fit in bytes, beyond what the process held before it; code

@@ -145,7 +145,8 @@ def execute(run: PlannedRun) -> Record:
     rows = _rows_of(run.estimator)
     for row in rows:
         if row.extra is not None and not is_installed(row.extra):
-            return record | {"status": "skipped", "reason": f"{row.name} needs {pip_line(row.extra)}"}
+            reason = f"{row.name} needs {MODULES[row.extra]}: {pip_line(row.extra)}"
+            return record | {"status": "skipped", "reason": reason}
     with WORKERS.borrow() as worker:
         task: Task = {
             "estimator": run.estimator,

@@ -175,10 +175,10 @@ def check_names(what: str, names: Names, n: int) -> list[str]:
     return texts
 
 
-def compare(sums: Sums, names: list[str], values: Sequence[str] = (), kind: str = "number") -> FeatureProfile:
+def compare(sums: Sums, names: list[str], values: Sequence[str] = ()) -> FeatureProfile:
     """Return the profile of numbers; with ``values``, of the indicators of the values of the one category named."""
-    K = (len(sums.count) - 2) // 3
-    total, own = sums.count[K], sums.count[:K]
+    K = (len(sums.total) - 2) // 3
+    total, own = sums.total[K], sums.total[:K]
     known = (own > _NOTHING * total) & (total - own > _NOTHING * total)
 
     def split(q: Array) -> tuple[Array, Array, Array, Array, Array]:
@@ -187,14 +187,14 @@ def compare(sums: Sums, names: list[str], values: Sequence[str] = (), kind: str 
         return w, t - w, ww, tt - 2 * wt + ww, wt - ww
 
     with np.errstate(all="ignore"):  # what is not known becomes nan below
-        w, o, ww, oo, wo = split(sums.count)
+        w, o, ww, oo, wo = split(sums.total)
         w1, o1, ww1, oo1, wo1 = split(sums.first)
         _, _, ww2, oo2, wo2 = split(sums.second)
         inside, elsewhere = w1 / w, o1 / o
         mean, square = sums.first[K] / total, sums.second[K] / total
         variance = square - mean**2
         variance = np.where(variance > _ROUNDING * square, variance, 0.0)
-        n, n_else, n_all = w**2 / ww, o**2 / oo, total**2 / sums.count[3 * K + 1]
+        n, n_else, n_all = w**2 / ww, o**2 / oo, total**2 / sums.total[3 * K + 1]
         V = np.maximum(ww2 - 2 * inside * ww1 + inside**2 * ww, 0) / w**2
         V_else = np.maximum(oo2 - 2 * elsewhere * oo1 + elsewhere**2 * oo, 0) / o**2
         common = (wo2 - (inside + elsewhere) * wo1 + inside * elsewhere * wo) / (w * o)
@@ -212,23 +212,27 @@ def compare(sums: Sums, names: list[str], values: Sequence[str] = (), kind: str 
         def standardised(value: Array) -> Array:
             return np.where(known, np.where(variance > 0, value / deviation, 0.0), np.nan)
 
-        results = [standardised(value) for value in (difference, difference - reach, difference + reach)]
+        low, middle, high = (standardised(difference + sign * reach) for sign in (-1, 0, 1))
+        lifts = (np.full(difference.shape, np.nan),) * 3
         if values:
             correlation = np.clip(np.nan_to_num(common / np.sqrt(V * V_else)), -1, 1)
             lifts = _lifts(inside, elsewhere, n, n_else, correlation)
-        else:
-            lifts = (np.nan * inside,) * 3
+        lift, lift_low, lift_high = (np.where(known, each, np.nan) for each in lifts)
     d = len(total)
     return FeatureProfile(
-        names * d if values else names,
-        ["category" if values else kind] * d,
-        list(values) if values else [""] * d,
-        np.where(own > _NOTHING * total, sums.centre + sums.unit * inside, np.nan),
-        np.where(total - own > _NOTHING * total, sums.centre + sums.unit * elsewhere, np.nan),
-        *results,
-        *(np.where(known, lift, np.nan) for lift in lifts),
-        sums.unit * deviation,
-        sums.missing,
+        names=names * d if values else names,
+        kinds=["category" if values else "number"] * d,
+        values=list(values) if values else [""] * d,
+        inside=np.where(own > _NOTHING * total, sums.centre + sums.unit * inside, np.nan),
+        elsewhere=np.where(total - own > _NOTHING * total, sums.centre + sums.unit * elsewhere, np.nan),
+        difference=middle,
+        low=low,
+        high=high,
+        lift=lift,
+        lift_low=lift_low,
+        lift_high=lift_high,
+        deviation=sums.unit * deviation,
+        missing=sums.missing,
     )
 
 

@@ -25,7 +25,7 @@ class Sums(NamedTuple):
     z = (x - centre) / unit. The rows of each array are q = w_k for all k, t, w_k^2, w_k t, t^2, with t = sum_k w_k.
     """
 
-    count: Array  # (3 K + 2, d), r = 0: a missing value is left out
+    total: Array  # (3 K + 2, d), r = 0: a missing value is left out
     first: Array
     second: Array
     centre: Array  # (d,)

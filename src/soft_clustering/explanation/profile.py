@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,22 @@ from .wording import date_pair, date_text, number_pair, share_pair, short
 CLEAR = 0.2  # a smaller difference, in standard deviations, is not worth a sentence
 
 
+class Bar(NamedTuple):
+    """A line of the picture of a cluster."""
+
+    label: str
+    detail: str  # beside the bar
+    value: float
+    low: float | None  # the ends of its interval
+    high: float | None
+
+
 class Profile(Protocol):
     """What sets the clusters of one kind of data apart."""
+
+    @property
+    def unit(self) -> str:
+        """What the bars of the picture measure."""
 
     def phrases(self, k: int, n: int) -> list[str]:
         """Return at most n phrases about cluster k, the most important first."""
@@ -29,6 +43,9 @@ class Profile(Protocol):
 
     def columns(self, k: int) -> dict[str, Any]:
         """Return the columns of the table of cluster k, the feature that sets it apart most in the first row."""
+
+    def bars(self, k: int, n: int) -> list[Bar]:
+        """Return n bars of the picture of cluster k."""
 
 
 @dataclass(frozen=True)
@@ -162,16 +179,28 @@ class FeatureProfile:
         names = ("inside", "elsewhere", "difference", "low", "high", "lift", "lift_low", "lift_high")
         return texts | {name: getattr(self, name)[k, order] for name in names} | {"missing": self.missing[order]}
 
+    def bars(self, k: int, n: int) -> list[Bar]:
+        """Return a bar for each of the n features that set cluster k apart, with its interval."""
+        return [
+            Bar(
+                short(self._label(j), 28),
+                self._pair(k, j),
+                *(float(values[k, j]) for values in (self.difference, self.low, self.high)),
+            )
+            for j in self.top(k, n)
+        ]
+
+    unit = "difference from the rest, in standard deviations"
+
 
 def join(profiles: Sequence[FeatureProfile]) -> FeatureProfile:
     """Return one profile with the features of several."""
-    lists = {name: sum((getattr(p, name) for p in profiles), []) for name in ("names", "kinds", "values")}
-    of_clusters = ("inside", "elsewhere", "difference", "low", "high", "lift", "lift_low", "lift_high")
-    arrays = {
-        name: np.concatenate([getattr(p, name) for p in profiles], axis=-1)
-        for name in (*of_clusters, "deviation", "missing")
-    }
-    return FeatureProfile(**lists, **arrays)
+    joined: dict[str, Any] = {}
+    for entry in fields(FeatureProfile):
+        parts = [getattr(profile, entry.name) for profile in profiles]
+        lists = isinstance(parts[0], list)
+        joined[entry.name] = [one for part in parts for one in part] if lists else np.concatenate(parts, axis=-1)
+    return FeatureProfile(**joined)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

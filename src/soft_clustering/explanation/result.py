@@ -43,7 +43,7 @@ class Explanation:
     typical, borderline : list of ndarray
         For each cluster the numbers of the samples that show it best, and of those that might as well belong to another
         cluster.
-    sample_names : list of str or None
+    sample_names : sequence of str or None
         The names of the samples; None if they are only numbered.
     n_top : int
         How many features, words or nodes of a cluster are printed and kept in ``to_dict``.
@@ -62,7 +62,7 @@ class Explanation:
     profile: Profile
     typical: Rows
     borderline: Rows
-    sample_names: list[str] | None
+    sample_names: Sequence[str] | None
     n_top: int
     notes: list[str] = field(default_factory=list)
 
@@ -109,9 +109,9 @@ class Explanation:
             ``modality``, ``model``, ``n_samples``, ``notes`` and ``clusters``: a dict per cluster with its number
             ``cluster``, ``size``, ``share``, ``doubtful``, the ``features`` that set it apart (for documents
             ``words``, for graphs ``nodes``, for images also its ``colour``), the rows ``typical`` and ``borderline``,
-            and a ``sentence``. A number has its ``mean`` and its mean ``elsewhere``, the standardised ``difference`` and
-            the ends ``low`` and ``high`` of its interval; a date the same, with means as text; a category its ``value``,
-            its ``share`` and the share ``elsewhere``, and the ``lift`` with its interval.
+            and a ``sentence``. A number has its ``mean`` and its mean ``elsewhere``, the standardised ``difference``
+            and the ends ``low`` and ``high`` of its interval; a date the same, with means as text; a category its
+            ``value``, its ``share`` and the share ``elsewhere``, and the ``lift`` with its interval.
         """
         clusters = []
         for k, sentence in enumerate(self.sentences):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,10 @@ from scipy import sparse
 
 from .._extras import require
 from .._types import Array, MatrixLike, Names
+from ..base import labels_from_memberships
+from ..inputs.clients import align_features, validate_clients
 from ..inputs.features import is_dask, naming
+from ..inputs.partitions import validate_partitions
 from ..plotting.data import feature_names as names_of
 from .features import category_codes, check_names, check_numbers_or_gaps, compare
 from .moments import sums_of_codes, sums_of_rows
@@ -43,7 +47,7 @@ class Table(NamedTuple):
     notes: list[str]  # what was left out
 
 
-def read_table(X: MatrixLike, n: int, feature_names: Names | None = None) -> Table:
+def read_table(X: Any, n: int, feature_names: Names | None = None) -> Table:
     """Read a table of n rows.
 
     Parameters
@@ -71,6 +75,38 @@ def read_table(X: MatrixLike, n: int, feature_names: Names | None = None) -> Tab
     d = X.shape[1]
     names = check_names("feature_names", names_of(X, d) if feature_names is None else feature_names, d)
     return _read_frame(X, names)
+
+
+def read_partitions(X: Sequence[MatrixLike], n: int, feature_names: Names | None = None) -> Table:
+    """Read partitions of n objects: a category per partition, whose values are the labels."""
+    partitions = validate_partitions(X)
+    B = len(partitions.memberships)
+    names = check_names("feature_names", _numbered("partition", B) if feature_names is None else feature_names, B)
+    categories = []
+    for name, memberships, columns in zip(names, partitions.memberships, partitions.columns, strict=True):
+        dense = memberships.toarray() if sparse.issparse(memberships) else memberships
+        labels = labels_from_memberships(dense)
+        codes, found = category_codes([None if label < 0 else f"{columns[label]:g}" for label in labels])
+        categories.append(Category(name, codes, found[:MAX_VALUES]))
+    if len(categories[0].codes) != n:
+        raise ValueError(f"X must be partitions of the {n} samples of the memberships.")
+    return Table(np.empty((n, 0)), [], [], categories, [])
+
+
+def _numbered(what: str, n: int) -> list[str]:
+    return [f"{what} {i}" for i in range(n)]
+
+
+def read_clients(X: Sequence[MatrixLike], n: int, feature_names: Names | None = None) -> Table:
+    """Read the tables of clients, one below the other; a client misses the values of features that it does not have."""
+    clients = validate_clients(X, feature_names)
+    names = align_features([client.features for client in clients], "union")
+    numbers = np.full((sum(len(client.X) for client in clients), len(names)), np.nan)
+    start = 0
+    for client in clients:
+        numbers[start : start + len(client.X), [names.index(name) for name in client.features]] = client.X
+        start += len(client.X)
+    return _without_empty(Table(check_numbers_or_gaps(numbers, n), names, ["number"] * len(names), [], []))
 
 
 def _read_frame(X: Any, names: list[str]) -> Table:
@@ -206,4 +242,5 @@ def distances_to_means(table: Table, profile: FeatureProfile, labels: NDArray[np
         own = shares[labels, np.minimum(category.codes, len(category.values))]
         cost += np.where(present, 1 - own, 0.0)
         known += present
-    return cost / np.maximum(known, 1)
+    mean: Array = cost / np.maximum(known, 1)
+    return mean

@@ -172,7 +172,7 @@ def borderline_samples(U: ArrayLike, n_samples: int = 5) -> Rows:
     [array([1, 0]), array([3])]
     """
     U, labels, _ = _with_labels(U, None)
-    n, K = U.shape
+    K = U.shape[1]
     if K < 2:
         return [np.empty(0, dtype=np.intp)]
     top = np.partition(membership_shares(U), K - 2, axis=1)[:, K - 2 :]

@@ -32,7 +32,8 @@ def number_pair(value: float, other: float) -> str:
         return f"{value:.{digits}e} against {other:.{digits}e}"
     unit, suffix = next(((u, s) for u, s in _UNITS if largest >= 10 * u and 10.0**place >= u / 10), (1.0, ""))
     decimals = max(0, round(math.log10(unit)) - place)
-    return f"{value / unit:.{decimals}f}{suffix} against {other / unit:.{decimals}f}{suffix}"
+    texts = [f"{round(number / unit, decimals) + 0.0:.{decimals}f}{suffix}" for number in (value, other)]  # never -0.0
+    return " against ".join(texts)
 
 
 def share_pair(share: float, other: float) -> str:
@@ -49,7 +50,7 @@ def share_pair(share: float, other: float) -> str:
 
 
 def date_pair(seconds: float, other: float) -> str:
-    """Return two times, given as seconds since 1970: as dates, or with the time of day if they are less than 2 days apart.
+    """Return two times, given as seconds since 1970, as dates; with the time of day if they are less than 2 days apart.
 
     Examples
     --------

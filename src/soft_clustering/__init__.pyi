@@ -14,6 +14,7 @@ from .documents.sisc import SISC as SISC
 from .documents.wbsc import WBSC as WBSC
 from .evidential.ecm import ECM as ECM
 from .evidential.evclus import EVCLUS as EVCLUS
+from .explanation import explain as explain
 from .federated.femi_fuzzy import FeMIFuzzy as FeMIFuzzy
 from .fuzzy.afcm import AFCM as AFCM
 from .fuzzy.afcm_simple import AFCMSimple as AFCMSimple

@@ -9,12 +9,14 @@ from .curves import IndexCurvesDisplay, ObjectiveHistoryDisplay
 from .graph import GraphDisplay, graph_layout
 from .heatmap import MembershipHeatmapDisplay
 from .palette import cluster_colors, membership_colors
+from .profiles import ClusterProfilesDisplay
 from .scatter import MembershipScatterDisplay
 from .segmentation import SegmentationDisplay
 from .ternary import TernaryDisplay
 from .topics import TopicWordsDisplay
 
 __all__ = [
+    "ClusterProfilesDisplay",
     "GraphDisplay",
     "IndexCurvesDisplay",
     "MembershipContourDisplay",

@@ -1,0 +1,100 @@
+"""Numbers and differences in words."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+
+from .._text import one_line
+
+_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_LONGEST = 40
+_YEAR = 365.25 * 86400
+
+
+def number_pair(value: float, other: float) -> str:
+    """Return two numbers to compare, with as many digits as show two digits of their difference.
+
+    Examples
+    --------
+    >>> number_pair(71234.5, 42001.0), number_pair(5.4128, 3.0694), number_pair(100000012.0, 100000034.0)
+    ('71k against 42k', '5.4 against 3.1', '100000012 against 100000034')
+    >>> number_pair(3e-150, 4.25e-150), number_pair(2.0, 2.0)
+    ('3.0e-150 against 4.2e-150', '2 against 2')
+    """
+    gap, largest = abs(value - other), max(abs(value), abs(other))
+    if gap == 0 or not math.isfinite(gap):
+        return f"{value:.4g} against {other:.4g}"
+    place = math.floor(math.log10(gap)) - 1  # of the last digit that is shown
+    leading = math.floor(math.log10(largest))
+    if leading < -4 or leading > 14:
+        digits = min(max(leading - place, 0), 16)
+        return f"{value:.{digits}e} against {other:.{digits}e}"
+    unit, suffix = next(((u, s) for u, s in _UNITS if largest >= 10 * u and 10.0**place >= u / 10), (1.0, ""))
+    decimals = max(0, round(math.log10(unit)) - place)
+    texts = [f"{round(number / unit, decimals) + 0.0:.{decimals}f}{suffix}" for number in (value, other)]  # never -0.0
+    return " against ".join(texts)
+
+
+def share_pair(share: float, other: float) -> str:
+    """Return two shares as percentages.
+
+    Examples
+    --------
+    >>> share_pair(0.62, 0.26), share_pair(0.004, 0.0011), share_pair(1.0, 0.0)
+    ('62 % against 26 %', '0.40 % against 0.11 %', '100 % against 0 %')
+    """
+    gap = abs(share - other) * 100
+    decimals = 0 if gap >= 1 or gap == 0 else min(9, 1 - math.floor(math.log10(gap)))
+    return f"{100 * share:.{decimals}f} % against {100 * other:.{decimals}f} %"
+
+
+def date_pair(seconds: float, other: float) -> str:
+    """Return two times, given as seconds since 1970, as dates; with the time of day if they are less than 2 days apart.
+
+    Examples
+    --------
+    >>> date_pair(0.0, 1e8), date_pair(0.0, 3600.0)
+    ('1970-01-01 against 1973-03-03', '1970-01-01 00:00 against 1970-01-01 01:00')
+    """
+    time_of_day = abs(seconds - other) < 2 * 86400
+    return f"{date_text(seconds, time_of_day)} against {date_text(other, time_of_day)}"
+
+
+def date_text(seconds: float, time_of_day: bool = False) -> str:
+    """Return a time, given as seconds since 1970, as text."""
+    try:
+        moment = datetime(1970, 1, 1) + timedelta(seconds=seconds)
+    except OverflowError:  # the standard library knows the years 1 to 9999
+        return f"year {1970 + seconds / _YEAR:.0f}"
+    return moment.isoformat(" ", "minutes") if time_of_day else moment.date().isoformat()
+
+
+def percent(share: float) -> str:
+    """Return a share as a whole percentage that is 0 or 100 only if the share is.
+
+    Examples
+    --------
+    >>> percent(0.384), percent(0.002), percent(0.0), percent(0.999)
+    ('38 %', '<1 %', '0 %', '>99 %')
+    """
+    if 0 < share < 0.005:
+        return "<1 %"
+    return ">99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
+
+
+def short(text: object, longest: int = _LONGEST) -> str:
+    """Return a text on one line, cut if it is long."""
+    line = one_line(text)
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "sample"), counted(1200, "sample")
+    ('1 sample', '1,200 samples')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

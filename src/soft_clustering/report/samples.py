@@ -90,6 +90,24 @@ def rounded(value: float) -> float:
     return float(f"{value:.5g}")
 
 
+def axis_words(plane: Plane, modality: str) -> list[str]:
+    """Return the axes in words.
+
+    Examples
+    --------
+    >>> axis_words(Plane(np.zeros((1, 2)), ["PC 1 (73%)", "PC 2 (20%)"], (0.729, 0.204)), "features")[0]
+    'first principal component, 72.9 % of the variance'
+    """
+    if plane.variance is None:
+        return plane.axes
+    kind = {"distances": "axis of the distances", "documents": "principal component of the words"}
+    name = kind.get(modality, "principal component")
+    return [
+        f"{order} {name}, {100 * share:.1f} % of the variance"
+        for order, share in zip(("first", "second"), plane.variance, strict=True)
+    ]
+
+
 class SampleNames:
     """The names of the samples: their ids; the pixels of an image are named by column and row."""
 

@@ -27,6 +27,7 @@ from ..plotting.palette import PALETTE, UNASSIGNED, membership_shares
 from .pictures import segmentation_picture
 from .samples import (
     SampleNames,
+    axis_words,
     classes_of,
     features_shown,
     links_shown,
@@ -110,7 +111,7 @@ def summarize_comparison(
     summary : dict
         ``dataset`` (``name``, ``modality``, ``n_samples``, ``n_features``, ``columns``, ``ids`` of the samples shown,
         ``classes``: their names and sizes), ``rows`` (numbers of the samples shown), ``points`` (their two
-        coordinates), ``axes``, ``plane`` (``axes``, the shares of the ``variance`` that they show, and up to 12
+        coordinates), ``axes``, ``plane`` (``axes`` in words, the shares of the ``variance`` that they show, and up to 12
         ``features`` that can be axes instead, those that differ most between the clusters first), ``links`` (pairs of
         nodes shown, and how many there are, of a graph), ``classes`` (the class number of each sample shown, None
         without classes), ``models`` (a list; each has its ``name``, ``class``, ``parameters``, the columns of its
@@ -206,7 +207,7 @@ def summarize_comparison(
         "points": [[rounded(value) for value in point] for point in plane.points],
         "axes": plane.axes,
         "plane": {
-            "axes": plane.axes,
+            "axes": axis_words(plane, modality),
             "variance": None if plane.variance is None else [round(share, 4) for share in plane.variance],
             "features": features_shown(X, rows, names, leading) if modality == "features" else [],
         },

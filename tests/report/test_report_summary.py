@@ -175,9 +175,11 @@ def test_a_model_for_several_k_has_several_names(finish):
 def test_wrong_arguments(finish):
     with pytest.raises(ValueError, match=r"max_points == 0, must be >= 1"):
         summarize_comparison(finish(), X, max_points=0)
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[60, 59\]"):
+    with pytest.raises(ValueError, match=r"y must have 60 entries, one per sample\. Got 59 instead"):
         summarize_comparison(finish(), X, Y[1:])
     with pytest.raises(ValueError, match=r"columns must have 3 entries, one per feature\. Got 2 instead"):
         summarize_comparison(finish(), X, columns=["a", "b"])
+    with pytest.raises(ValueError, match=r"ids must have 60 entries, one per sample\. Got 2 instead"):
+        summarize_comparison(finish(), X, ids=["a", "b"])
     with pytest.raises(ValueError, match="X contains NaN"):
         summarize_comparison(finish(), np.where(X > 2, np.nan, X))

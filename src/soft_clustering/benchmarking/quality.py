@@ -21,6 +21,14 @@ def labels_of(estimator: Any, X: DataLike) -> NDArray[Any]:
     return np.asarray(estimator.labels_ if hasattr(estimator, "labels_") else estimator.predict(X))
 
 
+def modality_of(estimator: Estimator) -> str:
+    """Return what the estimator is fitted to: the modality of its class, or distances if a parameter says so."""
+    if estimator.get_params(deep=False).get("metric") == "precomputed":
+        return "distances"
+    modality: str = getattr(estimator, "modality", "features")
+    return modality
+
+
 def memberships_of(estimator: Estimator, X: DataLike) -> Any:
     """Return the memberships of the training data; None for a hard clusterer."""
     if hasattr(estimator, "memberships_"):

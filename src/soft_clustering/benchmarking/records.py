@@ -28,6 +28,9 @@ QUALITY = (
     *("xie_beni", "fuzzy_compactness", "separation"),
 )
 
+#: What :mod:`soft_clustering.recommendation` needs to know of a fit; only comparisons measure it.
+EVIDENCE = ("neighbor_agreement", "gain", "valley", "stability")
+
 #: Statuses of a run whose fit ended without an error, so that it has memberships.
 FITTED = ("ok", "degenerate")
 
@@ -49,7 +52,7 @@ SCHEMA = {
     "fit_time": "float64",
     "predict_time": "float64",
     "peak_memory": "float64",
-    **dict.fromkeys(QUALITY, "float64"),
+    **dict.fromkeys((*QUALITY, *EVIDENCE), "float64"),
 }
 
 
@@ -131,7 +134,7 @@ def require_pandas() -> Any:
 
 def to_frame(records: Iterable[Record], measurements: tuple[str, ...]) -> pandas.DataFrame:
     """Return the records as a DataFrame: model, data set, status, and the measurements asked for."""
-    optional = {"fit_time", "predict_time", "peak_memory", *QUALITY}
+    optional = {"fit_time", "predict_time", "peak_memory", *QUALITY, *EVIDENCE}
     schema = {name: kind for name, kind in SCHEMA.items() if name not in optional or name in measurements}
     return require_pandas().DataFrame(list(records), columns=list(schema)).astype(schema)
 

@@ -31,9 +31,10 @@ from .._estimators import Estimator
 from .._text import one_line
 from .._types import DataLike
 from ..metrics._validation import check_matrix
+from ..recommendation.evidence import evidence_of
 from .memory import mapped, peak, reset_peak
-from .quality import labels_of, memberships_of, quality
-from .records import QUALITY, Record, ending, to_line
+from .quality import labels_of, memberships_of, modality_of, quality
+from .records import EVIDENCE, QUALITY, Record, ending, to_line
 from .workers import FORKS
 
 Number = TypeVar("Number", bool, int)
@@ -146,6 +147,11 @@ def measure(task: Task, X: DataLike, y: ArrayLike | None, report: Report) -> Non
         values = quality(estimator, X, y, labels)
         for name in QUALITY:
             report(stage=name)  # before the measure is computed, so that one that does not end can be named
+            report(**dict(islice(values, 1)))
+    if set(EVIDENCE) & set(wanted) and n_found > 1:
+        values = evidence_of(task["estimator"], X, labels, modality_of(estimator))
+        for name in EVIDENCE:
+            report(stage=name)
             report(**dict(islice(values, 1)))
     report(stage="done")
 

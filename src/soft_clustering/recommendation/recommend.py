@@ -45,6 +45,8 @@ class Recommendation:
         The mean agreement of each model with the others, an adjusted Rand index.
     differing : ndarray of int
         The samples that ``best`` and ``second`` put into different clusters, the surest first.
+    n_samples : int
+        The number of samples.
     """
 
     best: str | None
@@ -55,6 +57,7 @@ class Recommendation:
     groups: list[list[str]]
     agreement: dict[str, float]
     differing: NDArray[np.intp]
+    n_samples: int
 
     @property
     def ranking(self) -> list[str]:
@@ -67,7 +70,7 @@ class Recommendation:
 
 def recommend(
     memberships: Mapping[str, Array],
-    evidence: Mapping[str, Mapping[str, float | None]],
+    evidence: Mapping[str, Mapping[str, Any]],
     n_clusters: int | None = None,
 ) -> Recommendation:
     """Recommend one of several models of the same data, without classes.
@@ -114,7 +117,7 @@ def recommend(
     """
     names = list(memberships)
     if not names:
-        return Recommendation(None, None, False, "There is no fit to recommend.", {}, [], {}, np.empty(0, np.intp))
+        return Recommendation(None, None, False, "There is no fit to recommend.", {}, [], {}, np.empty(0, np.intp), 0)
     labels = {name: labels_from_memberships(np.asarray(memberships[name])) for name in names}
     scores = {name: _evidence(labels[name], evidence.get(name, {}), n_clusters) for name in names}
     usable = {key: w for key, w in WEIGHTS.items() if any(math.isfinite(scores[name][key]) for name in names)}
@@ -140,11 +143,12 @@ def recommend(
         groups,
         {name: float((table[i].sum() - 1) / max(1, len(order) - 1)) for i, name in enumerate(order)},
         rows,
+        len(labels[best]),
     )
 
 
-def _evidence(labels: NDArray[Any], found: Mapping[str, float | None], n_clusters: int | None) -> dict[str, float]:
-    values = {name: math.nan if found.get(name) is None else float(found[name] or 0.0) for name in EVIDENCE}
+def _evidence(labels: NDArray[Any], found: Mapping[str, Any], n_clusters: int | None) -> dict[str, float]:
+    values = {name: math.nan if found.get(name) is None else float(found[name]) for name in EVIDENCE}
     return values | {"evenness": evenness(labels, n_clusters)}
 
 

@@ -6,16 +6,17 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .._estimators import Estimator
 from .._text import one_line
 from .._types import DataLike
-from ..benchmarking import ClusteringBenchmark
 from ..benchmarking.benchmarks import ProgressBar
+from ..benchmarking.quality import modality_of
 from ..benchmarking.records import Journal
 from .html import check_path
-from .pipeline import ReportRequest, run_comparison
+from .pipeline import ModelComparison, ReportRequest, Subject, run_comparison
 from .summary import Summary
 
 
@@ -91,7 +92,7 @@ def compare(
     [('FCM', 'ok', 0.73), ('KMeans', 'ok', 0.72)]
     """
     check_path(path)
-    benchmark = ClusteringBenchmark(
+    benchmark = ModelComparison(
         models,
         {name: (X, y)},
         n_clusters=n_clusters,
@@ -102,8 +103,18 @@ def compare(
         verbose=verbose,
     )
     command = _code(benchmark.models, y is not None, path, name, n_clusters, random_state)
-    request = ReportRequest(path, X, y, name, command, max_points=max_points)
-    _, summary = run_comparison([benchmark], Journal(None), ProgressBar(verbose), n_jobs=n_jobs, report=request)
+    modalities = {modality_of(model) for model in benchmark.models.values()}
+    subject = Subject(
+        X,
+        y,
+        name,
+        modality=modalities.pop() if len(modalities) == 1 else "features",
+        n_clusters=None if y is None or n_clusters is None else len(np.unique(np.asarray(y))),
+    )
+    request = ReportRequest(path, command, max_points)
+    _, summary = run_comparison(
+        [benchmark], subject, Journal(None), ProgressBar(verbose), n_jobs=n_jobs, report=request
+    )
     return summary
 
 

@@ -167,7 +167,7 @@ def summarize_comparison(
     rows = sample_rows(n, max_points)
     sample_names = SampleNames(ids, n, None if size is None else size[1])
     class_names, codes = classes_of(n, y)
-    saved = [_memberships(run, n) for run, _ in finished]
+    saved = [saved_memberships(run, n) for run, _ in finished]
     shown = [None if U is None else np.asarray(U[rows], dtype=np.float64) for U in saved]
     # a degenerate partition would dispute every sample with every other model
     settled = {number: U for number, U in enumerate(shown) if U is not None and finished[number][1]["status"] == "ok"}
@@ -243,12 +243,12 @@ def _titles(finished: Sequence[tuple[PlannedRun, Record]]) -> list[str]:
     ]
 
 
-def _memberships(run: PlannedRun, n: int) -> NDArray[np.float32] | None:
-    """Return the saved memberships of a run; None if there is no file, or it is not of n rows."""
+def saved_memberships(run: PlannedRun, n: int | None = None) -> NDArray[np.float32] | None:
+    """Return the saved memberships of a run; None if there is no file, or it does not have n rows."""
     if run.memberships is None or not os.path.exists(run.memberships):
         return None
     U: NDArray[np.float32] = np.load(run.memberships, mmap_mode="r")
-    return U if U.ndim == 2 and len(U) == n and U.shape[1] else None
+    return U if U.ndim == 2 and n in (None, len(U)) and U.shape[1] else None
 
 
 def _sizes(U: NDArray[np.float32] | None) -> list[int] | None:

@@ -6,7 +6,10 @@ Estimators are imported when they are first used.
 from ._registry import REGISTRY
 from ._version import __version__
 
-_MODULES = {row.name: row.module for row in REGISTRY} | {"show_versions": "soft_clustering._show_versions"}
+_MODULES = {row.name: row.module for row in REGISTRY} | {
+    "prepare": "soft_clustering.preparation",
+    "show_versions": "soft_clustering._show_versions",
+}
 
 __all__ = ["__version__", *sorted(_MODULES)]
 

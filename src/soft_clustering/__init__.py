@@ -8,6 +8,7 @@ from ._version import __version__
 
 _MODULES = {row.name: row.module for row in REGISTRY} | {
     "explain": "soft_clustering.explanation",
+    "prepare": "soft_clustering.preparation",
     "show_versions": "soft_clustering._show_versions",
 }
 

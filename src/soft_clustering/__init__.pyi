@@ -44,5 +44,6 @@ from .kernelized.soft_ksc import SoftKSC as SoftKSC
 from .mixture.bgmm import BGMM as BGMM
 from .mixture.gmm import GMM as GMM
 from .mixture.mbmm import MBMM as MBMM
+from .preparation import prepare as prepare
 
 __version__: str

@@ -42,16 +42,18 @@ def test_the_best_score_wins_and_the_second_opinion_is_another_one():
     assert found.second == "else"  # the twin says the same, with other names of the clusters
     assert found.groups == [["best", "twin", "poor"], ["else"]]
     assert found.ranking == ["best", "twin", "else", "poor"]
-    assert "A second opinion is else" in found.reason
+    assert found.agreement == [1.0, 1.0]
     assert "2 other models find nearly the same" in found.reason
-    assert f"differ on {len(found.differing)} of 60 samples" in found.reason
+    assert found.contrast.startswith("A second opinion is else")
+    assert f"differ on {len(found.differing)} of 60 samples" in found.contrast
+    assert str(found) == f"{found.reason} {found.contrast}"
 
 
 def test_all_the_same():
     found = recommend({"A": one_hot(LABELS), "B": one_hot(LABELS)}, {"A": facts(0.9, 0.9), "B": facts(0.8, 0.9)}, 3)
     assert found.second is None
     assert len(found.differing) == 0
-    assert "any of them will do" in found.reason
+    assert "any of them will do" in found.contrast
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,14 @@ class Recommendation:
         Whether the data have clusters at all, as far as the evidence tells.
     reason : str
         Why, in one or two sentences.
+    contrast : str
+        What the second opinion is, and on how many samples it differs, in a sentence.
     scores : dict of str to dict of str to float
         For each model its ``score``, by which the models are ranked, and the evidence.
     groups : list of list of str
         Models that say the same, the best first; groups in the order of their best.
-    agreement : dict of str to float
-        The mean agreement of each model with the others, an adjusted Rand index.
+    agreement : list of float
+        The mean agreement within each group, an adjusted Rand index; 1 for a group of one.
     differing : ndarray of int
         The samples that ``best`` and ``second`` put into different clusters, the surest first.
     n_samples : int
@@ -53,9 +55,10 @@ class Recommendation:
     second: str | None
     clear: bool
     reason: str
+    contrast: str
     scores: dict[str, dict[str, float]]
     groups: list[list[str]]
-    agreement: dict[str, float]
+    agreement: list[float]
     differing: NDArray[np.intp]
     n_samples: int
 
@@ -65,7 +68,7 @@ class Recommendation:
         return sorted(self.scores, key=lambda name: -self.scores[name]["score"])
 
     def __str__(self) -> str:
-        return self.reason
+        return f"{self.reason} {self.contrast}".strip()
 
 
 def recommend(
@@ -117,7 +120,9 @@ def recommend(
     """
     names = list(memberships)
     if not names:
-        return Recommendation(None, None, False, "There is no fit to recommend.", {}, [], {}, np.empty(0, np.intp), 0)
+        return Recommendation(
+            None, None, False, "There is no fit to recommend.", "", {}, [], [], np.empty(0, np.intp), 0
+        )
     labels = {name: labels_from_memberships(np.asarray(memberships[name])) for name in names}
     scores = {name: _evidence(labels[name], evidence.get(name, {}), n_clusters) for name in names}
     usable = {key: w for key, w in WEIGHTS.items() if any(math.isfinite(scores[name][key]) for name in names)}
@@ -126,7 +131,8 @@ def recommend(
         found["score"] = total / sum(usable.values())
     order = sorted(names, key=lambda name: -scores[name]["score"])
     table = agreements([labels[name] for name in order])
-    groups = [[order[i] for i in group] for group in groups_of(table)]
+    together = groups_of(table)
+    groups = [[order[i] for i in numbers] for numbers in together]
     best = order[0]
     same = next(group for group in groups if best in group)
     second = next((name for name in order if name not in same), None)
@@ -138,13 +144,20 @@ def recommend(
         best,
         second,
         clear,
-        _reason(scores, order, same, second, clear, len(rows), len(labels[best])),
+        _reason(scores[best], best, len(same) - 1, len(order), clear),
+        _contrast(scores, best, second, len(rows), len(labels[best])) if len(order) > 1 else "",
         {name: scores[name] for name in order},
         groups,
-        {name: float((table[i].sum() - 1) / max(1, len(order) - 1)) for i, name in enumerate(order)},
+        [_within(table[np.ix_(numbers, numbers)]) for numbers in together],
         rows,
         len(labels[best]),
     )
+
+
+def _within(agreement: Array) -> float:
+    """Return the mean agreement of different models of a group."""
+    m = len(agreement)
+    return 1.0 if m == 1 else float((agreement.sum() - m) / (m * (m - 1)))
 
 
 def _evidence(labels: NDArray[Any], found: Mapping[str, Any], n_clusters: int | None) -> dict[str, float]:
@@ -174,17 +187,8 @@ def _is_clear(found: Mapping[str, float]) -> bool:
     return found["gain"] > 0 or found["valley"] > _VALLEY
 
 
-def _reason(
-    scores: Mapping[str, Mapping[str, float]],
-    order: list[str],
-    same: list[str],
-    second: str | None,
-    clear: bool,
-    n_differing: int,
-    n_samples: int,
-) -> str:
-    """Return the sentences that end the table and open the report."""
-    best, found = order[0], scores[order[0]]
+def _reason(found: Mapping[str, float], best: str, n_same: int, n_models: int, clear: bool) -> str:
+    """Return why the best model is the best, or why none is to be trusted."""
     if not clear:
         why = (
             "fits to parts of the data do not agree with each other"
@@ -197,18 +201,20 @@ def _reason(
         facts.append(f"neighbours share a cluster (agreement beyond chance {found['neighbor_agreement']:.2f})")
     if math.isfinite(found["stability"]):
         facts.append(f"parts of the data give the same clusters (agreement {found['stability']:.2f})")
-    if len(order) == 1:
-        return f"{best} is the only model: {' and '.join(facts) or 'there is no evidence'}."
-    others = len(same) - 1
-    company = (
-        f"; {others} other model{'s' if others > 1 else ''} find{'' if others > 1 else 's'} nearly the same"
-        if others
-        else ""
-    )
-    sentence = f"Take {best}, because {' and '.join(facts) or 'its clusters are the most even'}{company}."
+    company = ""
+    if n_same:
+        company = f"; {n_same} other model{'s find' if n_same > 1 else ' finds'} nearly the same"
+    only = "" if n_models > 1 else "It is the only model. "
+    return f"{only}Take {best}, because {' and '.join(facts) or 'its clusters are the most even'}{company}."
+
+
+def _contrast(
+    scores: Mapping[str, Mapping[str, float]], best: str, second: str | None, n_differing: int, n_samples: int
+) -> str:
+    """Return the sentence about the second opinion."""
     if second is None:
-        return f"{sentence} All models say nearly the same, so any of them will do."
+        return "All models say nearly the same, so any of them will do."
     return (
-        f"{sentence} A second opinion is {second} (score {scores[second]['score']:.2f} against {found['score']:.2f}): "
-        f"the two differ on {n_differing} of {n_samples} samples."
+        f"A second opinion is {second} (score {scores[second]['score']:.2f} against {scores[best]['score']:.2f}): the "
+        f"two differ on {n_differing} of {n_samples} samples."
     )

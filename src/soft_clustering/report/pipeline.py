@@ -243,9 +243,9 @@ def recommendation_in_report(found: Recommendation, models: Mapping[str, int], m
             {
                 "models": [models[name] for name in group],
                 "representative": models[group[0]],
-                "agreement": found.agreement[group[0]],
+                "agreement": agreement,
             }
-            for group in found.groups
+            for group, agreement in zip(found.groups, found.agreement, strict=True)
         ],
         "scores": {str(models[name]): jsonable(entries) for name, entries in found.scores.items()},
         "evidence": {**EXPLANATIONS, "evenness": EVENNESS},

@@ -110,7 +110,7 @@ def overlapping_modularity(graph: GraphLike, cover: CoverLike) -> float:
     degrees = row_sums(A)
     total = degrees.sum()
     inside = float(W.multiply(A.astype(np.float64) @ W).sum())
-    return inside / total - float(np.square(W.T @ (degrees / total)).sum())
+    return inside / float(total) - float(np.square(W.T @ (degrees / total)).sum())
 
 
 def conductance(graph: GraphLike, cover: CoverLike) -> float:

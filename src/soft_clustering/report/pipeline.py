@@ -19,7 +19,8 @@ import numpy as np
 
 from .._types import Array
 from ..benchmarking import ClusteringBenchmark
-from ..benchmarking.records import EVIDENCE, FITTED, Journal, jsonable
+from ..benchmarking.measures import EVIDENCE
+from ..benchmarking.records import FITTED, Journal, jsonable
 from ..benchmarking.runner import FinishedRun, PlannedRun, Progress, execute_missing
 from ..explanation import explain_memberships
 from ..plotting.data import sample_rows

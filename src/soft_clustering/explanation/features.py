@@ -132,9 +132,9 @@ def category_codes(values: Any) -> tuple[NDArray[np.intp], list[str]]:
     >>> category_codes(["b", "a", None, "a"])
     (array([ 1,  0, -1,  0]), ['a', 'b'])
     """
-    if hasattr(values, "factorize"):  # a column of a data frame
-        first, distinct = values.factorize()
-    else:
+    try:
+        first, distinct = values.factorize()  # a column of a data frame
+    except (AttributeError, TypeError):  # something else, or values of which no hash exists
         array = np.asarray(values, dtype=object).ravel()
         known = np.array([value is not None and value == value for value in array], dtype=bool)
         distinct, inverse = np.unique([str(value) for value in array[known]], return_inverse=True)
@@ -175,7 +175,7 @@ def check_names(what: str, names: Names, n: int) -> list[str]:
     return texts
 
 
-def compare(sums: Sums, names: list[str], values: Sequence[str] = ()) -> FeatureProfile:
+def compare(sums: Sums, names: list[str], values: Sequence[str] | None = None) -> FeatureProfile:
     """Return the profile of numbers; with ``values``, of the indicators of the values of the one category named."""
     K = (len(sums.total) - 2) // 3
     total, own = sums.total[K], sums.total[:K]
@@ -214,15 +214,15 @@ def compare(sums: Sums, names: list[str], values: Sequence[str] = ()) -> Feature
 
         low, middle, high = (standardised(difference + sign * reach) for sign in (-1, 0, 1))
         lifts = (np.full(difference.shape, np.nan),) * 3
-        if values:
+        if values is not None:
             correlation = np.clip(np.nan_to_num(common / np.sqrt(V * V_else)), -1, 1)
             lifts = _lifts(inside, elsewhere, n, n_else, correlation)
         lift, lift_low, lift_high = (np.where(known, each, np.nan) for each in lifts)
     d = len(total)
     return FeatureProfile(
-        names=names * d if values else names,
-        kinds=["category" if values else "number"] * d,
-        values=list(values) if values else [""] * d,
+        names=names if values is None else names * d,
+        kinds=["number" if values is None else "category"] * d,
+        values=[""] * d if values is None else list(values),
         inside=np.where(own > _NOTHING * total, sums.centre + sums.unit * inside, np.nan),
         elsewhere=np.where(total - own > _NOTHING * total, sums.centre + sums.unit * elsewhere, np.nan),
         difference=middle,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Array
-from .wording import date_pair, date_text, number_pair, share_pair, short
+from .wording import date_of, date_pair, date_text, number_pair, share_pair, short
 
 CLEAR = 0.2  # a smaller difference, in standard deviations, is not worth a sentence
 
@@ -91,9 +91,10 @@ class FeatureProfile:
     deviation: Array
     missing: NDArray[np.intp]
 
-    def strength(self) -> Array:
-        """Return how far the interval of each difference is from 0, in standard deviations; 0 if it contains 0."""
-        return np.nan_to_num(np.maximum(np.maximum(self.low, -self.high), 0.0))
+    def strength(self, k: int) -> Array:
+        """Return how far the intervals of cluster k are from 0: 0 if one contains 0, or is not known."""
+        strength: Array = np.nan_to_num(np.maximum(np.maximum(self.low[k], -self.high[k]), 0.0))
+        return strength
 
     def order(self, k: int) -> NDArray[np.intp]:
         """Return the features from the one that sets cluster k apart most: by strength, then by difference.
@@ -102,7 +103,7 @@ class FeatureProfile:
         """
         difference = np.nan_to_num(self.difference[k])
         size = np.abs(difference).round(12)  # the two values of a category differ equally, but for rounding
-        order: NDArray[np.intp] = np.lexsort((-difference, -size, -self.strength()[k].round(12)))
+        order: NDArray[np.intp] = np.lexsort((-difference, -size, -self.strength(k).round(12)))
         return order
 
     def top(self, k: int, n: int) -> list[int]:
@@ -110,7 +111,7 @@ class FeatureProfile:
 
         Only one value of a category is among them.
         """
-        strength = self.strength()[k]
+        strength = self.strength(k)
         best: list[int] = []
         met = set()
         for j in self.order(k).tolist():
@@ -145,12 +146,10 @@ class FeatureProfile:
         rows = []
         for j in self.top(k, n):
             if self.kinds[j] == "category":
-                effect = (
-                    f"{_times(self.lift[k, j])} times [{_times(self.lift_low[k, j])}, {_times(self.lift_high[k, j])}]"
-                )
+                effect = f"x {_times(self.lift[k, j])} [{_times(self.lift_low[k, j])}, {_times(self.lift_high[k, j])}]"
             else:
                 effect = f"{self.difference[k, j]:+.2f} [{self.low[k, j]:+.2f}, {self.high[k, j]:+.2f}]"
-            rows.append([short(self._label(j), 28), self._direction(k, j), self._pair(k, j), effect])
+            rows.append([self._label(j), self._direction(k, j), self._pair(k, j), effect])
         return aligned(rows) or ["nothing sets it apart from the rest"]
 
     def to_dict(self, k: int, n: int) -> dict[str, Any]:
@@ -164,7 +163,7 @@ class FeatureProfile:
             entry |= {"value": self.values[j], "share": inside, "elsewhere": elsewhere}
             keys = {"lift": self.lift, "low": self.lift_low, "high": self.lift_high}
         else:
-            means = (date_text(inside, True), date_text(elsewhere, True)) if kind == "date" else (inside, elsewhere)
+            means = (date_text(inside), date_text(elsewhere)) if kind == "date" else (inside, elsewhere)
             entry |= {"mean": means[0], "elsewhere": means[1]}
             keys = {"difference": self.difference, "low": self.low, "high": self.high}
         return entry | {name: float(values[k, j]) for name, values in keys.items()}
@@ -176,8 +175,15 @@ class FeatureProfile:
             name: [values[j] for j in order]
             for name, values in (("feature", self.names), ("kind", self.kinds), ("value", self.values))
         }
-        names = ("inside", "elsewhere", "difference", "low", "high", "lift", "lift_low", "lift_high")
-        return texts | {name: getattr(self, name)[k, order] for name in names} | {"missing": self.missing[order]}
+        means = {name: self._with_dates(getattr(self, name)[k, order], order) for name in ("inside", "elsewhere")}
+        names = ("difference", "low", "high", "lift", "lift_low", "lift_high")
+        numbers = {name: getattr(self, name)[k, order] for name in names}
+        return texts | means | numbers | {"missing": self.missing[order]}
+
+    def _with_dates(self, means: Array, order: NDArray[np.intp]) -> Any:
+        if "date" not in self.kinds:
+            return means
+        return [date_of(mean) if self.kinds[j] == "date" else mean for j, mean in zip(order, means, strict=True)]
 
     def bars(self, k: int, n: int) -> list[Bar]:
         """Return a bar for each of the n features that set cluster k apart, with its interval."""
@@ -203,10 +209,19 @@ def join(profiles: Sequence[FeatureProfile]) -> FeatureProfile:
     return FeatureProfile(**joined)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows of a table as lines, their cells padded to the same width."""
+def aligned(rows: Sequence[Sequence[str]], width: int = 78) -> list[str]:
+    """Return the rows of a table as lines, their cells padded to the same width; the first cell is cut if need be.
+
+    Examples
+    --------
+    >>> aligned([["a", "higher", "1"], ["bb", "low", "20"], ["c" * 20, "", ""]], width=20)
+    ['a         higher  1', 'bb        low     20', 'ccccccc…']
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    if widths:
+        widths[0] = min(widths[0], max(8, width - sum(widths[1:]) - 2 * (len(widths) - 1)))
+    cut = [[short(row[0], widths[0]), *row[1:]] for row in rows]
+    return ["  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in cut]
 
 
 def _times(lift: float) -> str:

@@ -154,11 +154,12 @@ class Explanation:
             return [f"cluster {k}: empty"]
         vague = f", {percent(doubtful)} doubtful" if doubtful else ""
         lines = [f"cluster {k}: {percent(share)}, {counted(size, 'sample')}{vague}"]
-        lines += ["  " + line for line in self.profile.lines(k, self.n_top)] if share < 1 else []
+        more = self.profile.lines(k, self.n_top) if share < 1 else []
         for what, rows in (("typical", self.typical[k]), ("borderline", self.borderline[k])):
             if len(rows):
-                text = f"{what}: {', '.join(short(name, 24) for name in self.names(rows))}"
-                lines += textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+                more.append(f"{what}: {', '.join(short(name, 24) for name in self.names(rows))}")
+        for line in more:
+            lines += ["  " + line] if len(line) <= _WIDTH - 2 else _wrapped(line)
         return lines
 
     def _repr_html_(self) -> str:
@@ -202,3 +203,7 @@ class Explanation:
         from ..plotting import ClusterProfilesDisplay
 
         return ClusterProfilesDisplay(self).plot(ax, **kwargs)
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(line, _WIDTH, initial_indent="  ", subsequent_indent="    ")

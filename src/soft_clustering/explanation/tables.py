@@ -25,7 +25,6 @@ _OF_OBJECTS = {
     **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number"),
     **dict.fromkeys(("datetime", "datetime64", "date"), "date"),
     "boolean": "boolean",
-    "empty": "empty",
 }
 
 
@@ -110,33 +109,32 @@ def read_clients(X: Sequence[MatrixLike], n: int, feature_names: Names | None = 
 
 
 def _read_frame(X: Any, names: list[str]) -> Table:
-    n = len(X)
-    numbers: dict[int, Any] = {}
-    kinds, categories, notes = [], [], []
+    numbers, number_names, kinds, categories, notes = [], [], [], [], []
     for j, name in enumerate(names):
         column = X.iloc[:, j]
         kind = _kind(column)
         if kind in ("number", "date"):
             with naming(name):
-                numbers[j] = _as_floats(column, kind)
+                numbers.append(_as_floats(column, kind))
+            number_names.append(f"{name} (days)" if column.dtype.kind == "m" else name)
             kinds.append(kind)
-        elif kind == "boolean":
-            codes = column.map({True: 0, False: 1}).to_numpy(dtype=np.float64, na_value=np.nan)
-            categories.append(Category(name, np.nan_to_num(codes, nan=-1.0).astype(np.intp), ["True"]))
-        elif kind == "category":
+            continue
+        if kind == "boolean":
+            codes = column.map({True: 0.0, False: 1.0}).to_numpy(dtype=np.float64, na_value=np.nan)
+            codes, values = np.nan_to_num(codes, nan=-1.0).astype(np.intp), ["True"]
+        else:
             codes, values = category_codes(column)
-            if len(values) == (codes >= 0).sum() > MAX_VALUES:
-                notes.append(f"{name}: left out, because all its values differ.")
-                continue
+        n_known = int((codes >= 0).sum())
+        if n_known == 0:
+            notes.append(f"{name}: left out, because it has no values.")
+        elif len(values) == n_known > MAX_VALUES:
+            notes.append(f"{name}: left out, because all its values differ.")
+        else:
             if len(values) > MAX_VALUES:
                 notes.append(f"{name}: the {MAX_VALUES} most frequent of {len(values)} values are compared.")
             categories.append(Category(name, codes, values[:MAX_VALUES]))
-        if kind == "empty" or (categories and categories[-1].name == name and not (categories[-1].codes >= 0).any()):
-            notes.append(f"{name}: left out, because it has no values.")
-            categories = [category for category in categories if category.name != name]
-    stacked = np.column_stack(list(numbers.values())) if numbers else np.empty((n, 0))
-    checked = check_numbers_or_gaps(stacked, n) if numbers else stacked
-    return _without_empty(Table(checked, [names[j] for j in numbers], kinds, categories, notes))
+    stacked = check_numbers_or_gaps(np.column_stack(numbers), len(X)) if numbers else np.empty((len(X), 0))
+    return _without_empty(Table(stacked, number_names, kinds, categories, notes))
 
 
 def _without_empty(table: Table) -> Table:
@@ -162,7 +160,7 @@ def _without_empty(table: Table) -> Table:
 
 
 def _kind(column: Any) -> str:
-    """Return the kind of a column: number, date, boolean, category, or empty."""
+    """Return the kind of a column: number, date, boolean or category."""
     types = require("pandas", "A data frame needs pandas").api.types
     if types.is_bool_dtype(column):
         return "boolean"
@@ -218,18 +216,18 @@ def distances_to_means(table: Table, profile: FeatureProfile, labels: NDArray[np
     """
     d = len(table.names)
     means = np.nan_to_num(profile.inside[:, :d])
-    scale = np.divide(1.0, profile.deviation[:d], out=np.zeros(d), where=profile.deviation[:d] > 0)
+    unit = np.where(profile.deviation[:d] > 0, profile.deviation[:d], np.inf)  # a constant feature is at no distance
     X = table.numbers
     if sparse.issparse(X):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        x, m = np.nan_to_num(X.data) * scale[X.indices], (means * scale)[labels[rows], X.indices]
-        cost = ((means * scale) ** 2).sum(axis=1)[labels] + np.bincount(rows, x * (x - 2 * m), minlength=X.shape[0])
+        x, m = np.nan_to_num(X.data) / unit[X.indices], (means / unit)[labels[rows], X.indices]
+        cost = ((means / unit) ** 2).sum(axis=1)[labels] + np.bincount(rows, x * (x - 2 * m), minlength=X.shape[0])
         known = np.full(X.shape[0], float(d))
     else:
         cost, known = np.zeros(len(X)), np.zeros(len(X))
         for start in range(0, len(X), 4096):
             part = slice(start, start + 4096)
-            apart = (X[part] - means[labels[part]]) * scale
+            apart = (X[part] - means[labels[part]]) / unit
             gaps = np.isnan(apart)
             apart[gaps] = 0
             cost[part], known[part] = np.einsum("ij,ij->i", apart, apart), d - gaps.sum(axis=1)

@@ -24,7 +24,6 @@ from ..plotting.palette import membership_shares
 DOUBTFUL = 0.6  # a member is doubtful if its largest share is smaller
 BORDERLINE = 0.5  # a sample is on a border if its two largest shares differ by at most this
 _FULL = 0.95  # a membership of at least this part of the cluster's largest is as good as the largest
-_NOTHING = 1e-12  # a cluster with a smaller part of all weights is empty
 
 Rows = list[NDArray[np.intp]]
 
@@ -65,13 +64,6 @@ def cluster_weights(U: ArrayLike) -> Array:
     largest = float(total.max())
     W: Array = membership_shares(U) * (total / largest if largest > 0 else total)[:, None]
     return W
-
-
-def is_comparable(W: Array) -> NDArray[np.bool_]:
-    """Whether each cluster has members, and there are members elsewhere to compare them with."""
-    share = _shares(W)
-    comparable: NDArray[np.bool_] = (share > _NOTHING) & (share < 1 - _NOTHING)
-    return comparable
 
 
 def _shares(W: Array) -> Array:

@@ -9,7 +9,8 @@ from .._text import one_line
 
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 _LONGEST = 40
-_YEAR = 365.25 * 86400
+_DAY = 86400
+_YEAR = 365.25 * _DAY
 
 
 def number_pair(value: float, other: float) -> str:
@@ -50,24 +51,36 @@ def share_pair(share: float, other: float) -> str:
 
 
 def date_pair(seconds: float, other: float) -> str:
-    """Return two times, given as seconds since 1970, as dates; with the time of day if they are less than 2 days apart.
+    """Return two times, given as seconds since 1970: as dates, months or minutes, by how far they are apart.
 
     Examples
     --------
     >>> date_pair(0.0, 1e8), date_pair(0.0, 3600.0)
-    ('1970-01-01 against 1973-03-03', '1970-01-01 00:00 against 1970-01-01 01:00')
+    ('1970-01 against 1973-03', '1970-01-01 00:00 against 1970-01-01 01:00')
     """
-    time_of_day = abs(seconds - other) < 2 * 86400
-    return f"{date_text(seconds, time_of_day)} against {date_text(other, time_of_day)}"
+    gap = abs(seconds - other)
+    length = 16 if gap < 2 * _DAY else 10 if gap < _YEAR else 7
+    return f"{date_text(seconds)[:length]} against {date_text(other)[:length]}"
 
 
-def date_text(seconds: float, time_of_day: bool = False) -> str:
-    """Return a time, given as seconds since 1970, as text."""
+def date_text(seconds: float) -> str:
+    """Return a time, given as seconds since 1970, as text with minutes.
+
+    Examples
+    --------
+    >>> date_text(1e9), date_text(1e15)
+    ('2001-09-09 01:46', 'year 31690708')
+    """
+    moment = date_of(seconds)
+    return f"year {1970 + seconds / _YEAR:.0f}" if moment is None else moment.isoformat(" ", "minutes")
+
+
+def date_of(seconds: float) -> datetime | None:
+    """Return a time, given as seconds since 1970; None outside the years 1 to 9999, or if it is nan."""
     try:
-        moment = datetime(1970, 1, 1) + timedelta(seconds=seconds)
-    except OverflowError:  # the standard library knows the years 1 to 9999
-        return f"year {1970 + seconds / _YEAR:.0f}"
-    return moment.isoformat(" ", "minutes") if time_of_day else moment.date().isoformat()
+        return datetime(1970, 1, 1) + timedelta(seconds=seconds)
+    except (OverflowError, ValueError):
+        return None
 
 
 def percent(share: float) -> str:

@@ -75,6 +75,8 @@ class ClusterProfilesDisplay:
         self.bars_ = []
         ends = [end for each in bars for bar in each for end in (bar.value, bar.low, bar.high) if end is not None]
         low, high = min([0.0, *ends]), max([0.0, *ends])
+        if low < 0:  # both sides of 0 are equally wide, so that there is room for text beside each bar
+            low, high = min(low, -high), max(high, -low)
         margin = 0.05 * ((high - low) or 1.0)
         colors = cluster_colors(K)
         for k, (panel, lines) in enumerate(zip(self.axes_, bars, strict=True)):
@@ -83,9 +85,9 @@ class ClusterProfilesDisplay:
             for place, bar in enumerate(lines):
                 if bar.low is not None and bar.high is not None:
                     panel.plot([bar.low, bar.high], [place, place], color="0.2", linewidth=1.2, solid_capstyle="butt")
-                beside = 0.02 * (high - low) * (-1 if bar.value > 0 and low < 0 else 1)
-                style: dict[str, Any] = {"fontsize": "x-small", "color": "0.35", "va": "center"}
-                if low < 0:  # there is room on the other side of 0
+                if low < 0:
+                    beside = 0.02 * (low if bar.value > 0 else high)
+                    style: dict[str, Any] = {"fontsize": "x-small", "color": "0.35", "va": "center"}
                     panel.text(beside, place, plain(bar.detail), ha="right" if beside < 0 else "left", **style)
             panel.axvline(0, color="0.2", linewidth=0.8)
             panel.set_yticks(places, [plain(bar.label) for bar in lines], fontsize="small")

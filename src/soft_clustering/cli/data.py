@@ -34,6 +34,10 @@ class Data(NamedTuple):
     y: NDArray[Any] | None
     columns: tuple[str, ...] | None = None  # names of the features
     classes: tuple[str, ...] | None = None  # names of the classes 0, 1, ... in y
+    modality: str = "features"
+    ids: tuple[str, ...] | None = None  # names of the samples
+    original: Any = None  # the table before its preparation
+    preparation: dict[str, Any] | None = None  # what was done to its columns
 
     @property
     def n_classes(self) -> int | None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .._progress import bar_of, live_console
+from ..benchmarking.measures import MEASURES
 from ..benchmarking.records import Journal, Record
 from .errors import CommandError
 from .tables import Column, heading, line, style_of
@@ -21,10 +22,15 @@ MODEL = Column("model", "model", 12)
 N_CLUSTERS = Column("K", "n_clusters", 3, ".0f")
 ARI = Column("ARI", "ari", 6, ".3f")
 NMI = Column("NMI", "nmi", 6, ".3f")
-SILHOUETTE = Column("silhouette", "silhouette", 10, ".3f")
-XIE_BENI = Column("Xie-Beni", "xie_beni", 8, ".3g")
+SCORE = Column("score", "score", 6, ".3f")
 SECONDS = Column("seconds", "fit_time", 8, ".3f")
 STATUS = Column("status", "outcome")
+
+
+def measure_column(name: str) -> Column:
+    """Return the column of a measure."""
+    measure = MEASURES[name]
+    return Column(measure.title, name, 8, measure.form)
 
 
 def open_journal(path: str | os.PathLike[str]) -> Journal:

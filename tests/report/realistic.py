@@ -101,7 +101,7 @@ def profiles(U, X, names, model, **entries):
                 **{"doubtful": float((strength < 0.6).mean()) if len(members) else 0.0, "features": features},
                 "typical": members[np.argsort(-strength)[:5]].tolist(),
                 "borderline": members[np.argsort(strength)[:3]].tolist(),
-                "sentence": f"Cluster {k} has {words}.",
+                "sentence": f"Cluster {k} ({w.mean():.0%}): {words}.",
             }
         )
     return {"modality": "features", "model": model, "n_samples": len(U), "clusters": clusters}

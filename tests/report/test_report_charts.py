@@ -7,7 +7,7 @@ from soft_clustering.report.charts import bar, curve, heat_colors, heat_map, rea
 
 
 def test_curve_with_gaps():
-    chart = curve([2, 3, 4, 5, 6], [1.0, None, 3.0, 2.0, float("inf")], 4)
+    chart = curve([2, 3, 4, 5, 6], [1.0, None, 3.0, 2.0, "inf"], 4)
     assert chart.lines == ["148,12 198,59"]  # a single dot is no line
     assert chart.dots == [(48.0, 106.0), (148.0, 12.0), (198.0, 59.0)]
     assert chart.chosen == (148.0, 12.0)

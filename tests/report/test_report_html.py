@@ -116,7 +116,7 @@ def test_first_screen_says_what_to_take_and_why(iris):
     for expected in (
         recommendation["reason"],
         f"A second opinion is FCM, m = 1.5 . The two differ on {recommendation['n_differ']} of 150 samples:",
-        *(f"Cluster {k} has " for k in range(3)),
+        *(cluster["sentence"].partition(": ")[2] for cluster in summary["profiles"]["clusters"]),
         "Memberships as CSV",
         "city = Paris",
         "\N{MULTIPLICATION SIGN} 3",
@@ -127,6 +127,22 @@ def test_first_screen_says_what_to_take_and_why(iris):
     assert f"and {recommendation['n_differ'] - 12} more" in words
     typical = summary["profiles"]["clusters"][0]["typical"]
     assert all(f"flower {row}" in words for row in typical)
+
+
+def test_profiles_with_dates_and_what_is_not_known(iris):
+    profiles = iris()["profiles"]
+    interval = {"low": float("nan"), "high": float("inf")}
+    profiles["clusters"][0]["features"] = [
+        {
+            **{"name": "since", "kind": "date", "mean": "2020-01", "elsewhere": "2021-06", "difference": -0.5},
+            **interval,
+        },
+        {**{"name": "city", "kind": "category", "value": "Rome", "share": 0.5, "elsewhere": 0.0}, **interval}
+        | {"lift": float("inf")},
+    ]
+    words = Page(render(iris(profiles=profiles))).words()
+    assert "since -0.5 2020-01 2021-06" in words
+    assert "city = Rome \N{MULTIPLICATION SIGN}\N{NARROW NO-BREAK SPACE}inf".replace("\u202f", " ") in words
 
 
 def test_no_clear_structure(iris, fits):

@@ -13,15 +13,14 @@ from soft_clustering.benchmarking.runner import PlannedRun
 from soft_clustering.plotting.data import sample_rows
 
 
-def finished_runs(folder, found, **columns):
-    """Runs that a benchmark would leave: memberships by the name of a model, or the columns of a failure."""
+def finished_runs(folder, found):
+    """Runs as a benchmark leaves them: memberships by the name of a model, or the columns of its record."""
     runs = []
     for number, (name, result) in enumerate(found.items()):
+        entries = result if isinstance(result, dict) else {"status": "ok", "n_clusters": np.shape(result)[1]}
         path = folder / f"{number}.npy"
-        entries = dict(result) if isinstance(result, dict) else {"status": "ok", "n_clusters": np.shape(result)[1]}
         if not isinstance(result, dict):
             np.save(path, np.asarray(result, dtype=np.float32))
-            entries |= {"fit_time": 0.01 * (number + 1), "peak_memory": 1e6, "n_iter": 10 + number, **columns}
         estimator = FCM(3, m=1.5, random_state=0)
         run = PlannedRun(str(number), {}, estimator, None, None, None, (), False, None, None, str(path))
         runs.append((run, {"key": "k", **dict.fromkeys(SCHEMA), "model": name, "repeat": 0, **entries}))
@@ -102,7 +101,7 @@ def profiles(U, X, names, model, **entries):
                 **{"doubtful": float((strength < 0.6).mean()) if len(members) else 0.0, "features": features},
                 "typical": members[np.argsort(-strength)[:5]].tolist(),
                 "borderline": members[np.argsort(strength)[:3]].tolist(),
-                "sentence": f"Cluster {k} has {words}.",
+                "sentence": f"Cluster {k} ({w.mean():.0%}): {words}.",
             }
         )
     return {"modality": "features", "model": model, "n_samples": len(U), "clusters": clusters}

@@ -17,6 +17,9 @@ N_LEVELS = 21
 #: The colours of the heat map for 0 and 1, on a light and on a dark page.
 _HEAT = {"light": ("#FFFFFF", "#004A7C"), "dark": ("#16181C", "#8FCDF9")}
 
+#: A longer bar is cut: a lift of 0 has no logarithm.
+_BOUND = 10.0
+
 _WIDTH, _HEIGHT = 260, 130
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 12, 12, 24
 
@@ -32,7 +35,7 @@ class Curve(NamedTuple):
     high: str
 
 
-def curve(k: list[int], values: list[float | None], choice: int | None) -> Curve | None:
+def curve(k: list[int], values: list[float | str | None], choice: int | None) -> Curve | None:
     """Place a curve in its chart; None if it has no finite value.
 
     Examples
@@ -40,7 +43,8 @@ def curve(k: list[int], values: list[float | None], choice: int | None) -> Curve
     >>> curve([2, 3, 4], [0.5, 1.0, None], 3).lines
     ['48,106 148,12']
     """
-    known = [(K, value) for K, value in zip(k, values, strict=True) if value is not None and math.isfinite(value)]
+    known = [(K, float(value)) for K, value in zip(k, values, strict=True) if value is not None]
+    known = [(K, value) for K, value in known if math.isfinite(value)]
     if not known:
         return None
     low, high = min(value for _, value in known), max(value for _, value in known)
@@ -92,22 +96,25 @@ def bar(feature: dict[str, Any], reach: float) -> Bar:
 
 def reach_of(features: list[dict[str, Any]]) -> dict[str, float]:
     """Return how far the bars of each kind of feature reach: their largest effect, and at least 1."""
-    return {
-        kind: max([1.0, *(abs(_effect(feature, math.inf)[0]) for feature in features if feature["kind"] == kind)])
-        for kind in ("number", "category")
-    }
+    reach: dict[str, float] = {}
+    for feature in features:
+        effect = abs(_effect(feature, _BOUND)[0])
+        reach[feature["kind"]] = max(effect, reach.get(feature["kind"], 1.0))
+    return reach
 
 
-def _effect(feature: dict[str, Any], reach: float) -> tuple[float, float, float]:
-    """Return an effect and its interval, cut at the reach: standardised differences, binary logarithms of lifts."""
-    number = feature["kind"] == "number"
-    values = [feature["difference" if number else "lift"], feature["low"], feature["high"]]
-    if not number:
-        values = [math.log2(value) if value > 0 else -math.inf for value in values]
-    # a lift of 0 has no logarithm: it is drawn as 1 / 1024
-    bound = reach if math.isfinite(reach) else 10.0
-    effect, low, high = (min(max(value, -bound), bound) for value in values)
-    return effect, low, high
+def _effect(feature: dict[str, Any], bound: float) -> tuple[float, float, float]:
+    """Return an effect and its interval: standardised differences, binary logarithms of lifts; 0 if not known."""
+    is_lift = feature["kind"] == "category"
+
+    def size(name: str) -> float:
+        if feature[name] is None:
+            return 0.0
+        value = float(feature[name])
+        value = (math.log2(value) if value > 0 else -math.inf) if is_lift else value
+        return min(max(value, -bound), bound)
+
+    return size("lift" if is_lift else "difference"), size("low"), size("high")
 
 
 class HeatRow(NamedTuple):

@@ -232,6 +232,7 @@ def _profiles(summary: Summary) -> list[dict[str, Any]]:
     return [
         {
             **cluster,
+            "said": cluster["sentence"].removeprefix(f"Cluster {cluster['cluster']}"),
             "color": None if colors is None else _color(summary, colors[cluster["cluster"]]),
             "bars": [(feature, bar(feature, reach[feature["kind"]])) for feature in cluster.get("features", [])],
             "ranked": _ranked(cluster),

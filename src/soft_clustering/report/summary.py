@@ -111,9 +111,9 @@ def summarize_comparison(
     summary : dict
         ``dataset`` (``name``, ``modality``, ``n_samples``, ``n_features``, ``columns``, ``ids`` of the samples shown,
         ``classes``: their names and sizes), ``rows`` (numbers of the samples shown), ``points`` (their two
-        coordinates), ``axes``, ``plane`` (``axes`` in words, the shares of the ``variance`` that they show, and up to 12
-        ``features`` that can be axes instead, those that differ most between the clusters first), ``links`` (pairs of
-        nodes shown, and how many there are, of a graph), ``classes`` (the class number of each sample shown, None
+        coordinates), ``axes``, ``plane`` (``axes`` in words, the shares of the ``variance`` that they show, and up to
+        12 ``features`` that can be axes instead, those that differ most between the clusters first), ``links`` (pairs
+        of nodes shown, and how many there are, of a graph), ``classes`` (the class number of each sample shown, None
         without classes), ``models`` (a list; each has its ``name``, ``class``, ``parameters``, the columns of its
         record, ``sizes`` of its clusters, their ``colors``, the ``memberships`` of the samples shown and, of an image,
         a ``picture``), ``agreement``, ``disputes``, ``recommendation``, ``profiles``, ``curves``, ``preparation``,
@@ -216,9 +216,9 @@ def summarize_comparison(
         "models": models,
         "agreement": _agreement(settled, None if codes is None else codes[rows]),
         "disputes": _disputes(settled, len(rows)),
-        "recommendation": recommendation,
-        "profiles": None if profiles is None else with_names(profiles, sample_names),
-        "curves": curves,
+        "recommendation": _expressed(recommendation),
+        "profiles": None if profiles is None else _expressed(with_names(profiles, sample_names)),
+        "curves": _expressed(curves),
         "preparation": preparation,
         "image": image,
         "palette": list(PALETTE),
@@ -226,6 +226,21 @@ def summarize_comparison(
         "environment": environment(),
         "command": command,
     }
+
+
+def _expressed(value: Any) -> Any:
+    """Return nested values that JSON can express, as :func:`jsonable` does for a record.
+
+    Examples
+    --------
+    >>> _expressed({"features": [{"lift": float("inf"), "low": float("nan")}]})
+    {'features': [{'lift': 'inf', 'low': None}]}
+    """
+    if isinstance(value, dict):
+        return jsonable({name: _expressed(entry) for name, entry in value.items()})
+    if isinstance(value, (list, tuple)):
+        return list(_expressed(dict(enumerate(value))).values())
+    return value
 
 
 # Models ---------------------------------------------------------------------------------------------------------------

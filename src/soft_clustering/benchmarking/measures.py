@@ -106,9 +106,6 @@ MEASURES: dict[str, Measure] = {
     )
 }
 
-#: The names of the measures, which are columns of a record.
-QUALITY = tuple(MEASURES)
-
 #: By which measure models are ranked: the first one of the modality that has values.
 RANKING = {
     "features": ("ari", "silhouette"),

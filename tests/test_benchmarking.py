@@ -14,6 +14,7 @@ import benchmark_models as models
 import joblib
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
@@ -22,7 +23,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from soft_clustering import FCM, PCM, RDFKC, SCM, benchmarking
+from soft_clustering import BIGCLAM, EVCLUS, FCM, KMART, LDA, PCM, RDFKC, SCM, SKFCM, benchmarking
 from soft_clustering.benchmarking import (
     ClusteringBenchmark,
     ClusteringQualityBenchmark,
@@ -30,20 +31,35 @@ from soft_clustering.benchmarking import (
     RuntimeBenchmark,
     ScalabilityBenchmark,
     environment,
+    measures,
     memory,
     scaling_exponents,
     summarize,
     worker,
     workers,
 )
+from soft_clustering.benchmarking.measures import MEASURES, RANKING, ranking_measure
+from soft_clustering.benchmarking.quality import labels_of, quality
 from soft_clustering.benchmarking.records import QUALITY, SCHEMA, Journal, from_line, to_frame, to_line
-from soft_clustering.metrics import clustering_metrics, soft_clustering_metrics
+from soft_clustering.datasets import load_graph, make_overlapping_graph, make_topic_corpus
+from soft_clustering.metrics import (
+    METRICS,
+    clustering_metrics,
+    coherence,
+    conductance,
+    overlapping_nmi,
+    silhouette,
+    soft_clustering_metrics,
+)
 
 pandas = pytest.importorskip("pandas")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and resident sizes of POSIX")
 
 X, Y = make_blobs(60, 3, centers=2, random_state=0)
 PAIR = {"pair": (X, Y)}
+FOR_FEATURES = {name for name, measure in MEASURES.items() if measure.applies_to("features")}
+COLUMNS = {name: kind for name, kind in SCHEMA.items() if name not in MEASURES or name in FOR_FEATURES}
+OF_COVERS = {"overlapping_nmi", "omega_index", "node_coverage"}
 LINES = [f'{{"key": "{key}", "model": "m"}}' for key in "abc"]
 
 
@@ -61,8 +77,8 @@ def good():
 
 
 def test_every_clusterer_works(good):
-    assert list(good.columns) == list(SCHEMA)
-    assert good.dtypes.astype(str).to_dict() == SCHEMA
+    assert list(good.columns) == list(COLUMNS)
+    assert good.dtypes.astype(str).to_dict() == COLUMNS
     assert list(good["status"]) == ["ok"] * 3
     assert good["reason"].isna().all()
     assert (good["fit_time"] > 0).all()
@@ -83,7 +99,7 @@ def test_measures_are_those_of_the_fit(good):
     model = FCM(2, random_state=0).fit(X)
     expected = clustering_metrics(X, model.labels_, y_true=Y)
     expected |= soft_clustering_metrics(X, model.memberships_, centers=model.centers_)
-    assert {name: row[name] for name in QUALITY} == pytest.approx(expected, rel=1e-12)
+    assert {name: row[name] for name in FOR_FEATURES} == pytest.approx(expected, rel=1e-12)
     assert (row["n_clusters"], row["n_iter"], row["converged"]) == (2, model.n_iter_, True)
     assert row["predict_time"] > 0
 
@@ -115,12 +131,12 @@ OF_LABELS = {"silhouette", "calinski_harabasz", "davies_bouldin", "ari", "nmi"}
 @pytest.mark.parametrize(
     "model, data, measured",
     [
-        (PCM(2), X, set(QUALITY) - CRISPNESS),  # typicalities
+        (PCM(2), X, FOR_FEATURES - CRISPNESS),  # typicalities
         (GaussianMixture(2), X, OF_LABELS | CRISPNESS),  # no centers_
         (make_pipeline(StandardScaler(), KMeans(2)), X, OF_LABELS),
         (models.Halves(), X, OF_LABELS),
         (models.Overlapping(), X, OF_LABELS),
-        (models.OfGraphs(), ["a text"] * 60, CRISPNESS | {"ari", "nmi"}),
+        (models.OfGraphs(), ["a text"] * 60, CRISPNESS | {"ari", "nmi"} | OF_COVERS),
     ],
 )
 def test_measures_that_do_not_apply_are_missing(tmp_path, model, data, measured):
@@ -132,7 +148,115 @@ def test_measures_that_do_not_apply_are_missing(tmp_path, model, data, measured)
 
 def test_without_classes(tmp_path):
     found = merged(attempt(tmp_path, FCM(2), y=None))
-    assert {name for name in QUALITY if found[name] is None} == {"ari", "nmi"}
+    assert {name for name in FOR_FEATURES if found[name] is None} == {"ari", "nmi"}
+
+
+# The measures of each kind of data ------------------------------------------------------------------------------------
+
+PARTITION = CRISPNESS | {"ari", "nmi"}
+
+
+def measured(model, data, y, **options):
+    found = dict(quality(model, data, y, labels_of(model, data), **options))
+    assert list(found) == list(QUALITY)  # in the order in which a worker announces them
+    return {name: value for name, value in found.items() if not np.isnan(value)}
+
+
+def test_measures_of_communities():
+    graph = make_overlapping_graph(120, 3, degree=8, random_state=0)
+    model = BIGCLAM(3, random_state=0).fit(graph.adjacency)
+    found = measured(model, graph.adjacency, graph.cover)
+    of_links = {"modularity", "overlapping_modularity", "conductance"}
+    assert set(found) == of_links | OF_COVERS  # the communities overlap, and strengths are no shares
+    assert found["overlapping_nmi"] == overlapping_nmi(model.get_cover(), graph.cover)
+    assert found["conductance"] == conductance(graph.adjacency, model.get_cover())
+    assert set(measured(model, graph.adjacency, None)) == of_links | {"node_coverage"}
+    labels = graph.cover.argmax(axis=1)
+    assert set(measured(model, graph.adjacency, labels)) == of_links | OF_COVERS | {"ari", "nmi"}
+    disjoint = np.eye(3, dtype=bool)[labels]
+    assert measured(model, graph.adjacency, disjoint) == measured(model, graph.adjacency, labels)
+
+
+def test_measures_of_topics():
+    corpus = make_topic_corpus(60, 2, vocabulary_size=30, random_state=0)
+    model = LDA(2, random_state=0).fit(corpus.counts)
+    y = corpus.document_topics.argmax(axis=1)
+    found = measured(model, corpus.counts, y)
+    assert set(found) == PARTITION | {"coherence", "perplexity"}
+    assert found["perplexity"] == model.perplexity(corpus.counts)
+    words = [[int(word[1:]) for word in topic] for topic in model.top_words(10)]
+    assert found["coherence"] == coherence(corpus.counts, words)
+    texts = ["pike and trout", "trout and salmon", "moon and comet", "comet and star"] * 3
+    assert set(measured(KMART().fit(texts), texts, None)) == {"coherence"}  # possibilistic
+
+
+def test_measures_of_images():
+    image, y = np.zeros((8, 9)), np.zeros((8, 9), dtype=int)
+    image[:, 5:], y[:, 5:] = 1, 1
+    image += np.random.RandomState(0).normal(0, 0.05, image.shape)
+    model = SKFCM(2, random_state=0).fit(image)
+    found = measured(model, image, y)
+    assert set(found) == PARTITION | {"silhouette", "calinski_harabasz", "davies_bouldin"}
+    assert found["ari"] == 1
+    assert found["silhouette"] == pytest.approx(clustering_metrics(image.reshape(-1, 1), y.ravel())["silhouette"])
+
+
+def test_measures_of_distances():
+    D = cdist(X, X)
+    found = measured(EVCLUS(2, metric="precomputed", random_state=0).fit(D), D, Y)
+    assert set(found) == PARTITION | {"silhouette"}
+    assert found["silhouette"] == pytest.approx(clustering_metrics(X, Y)["silhouette"])
+
+
+def test_large_data_are_sampled_unless_asked(monkeypatch):
+    monkeypatch.setattr("soft_clustering.benchmarking.quality.MAX_SAMPLES", 20)
+    model = FCM(2, random_state=0).fit(X)
+    sampled, exact = measured(model, X, Y), measured(model, X, Y, exact=True)
+    assert {name for name in exact if sampled[name] != exact[name]} == {"silhouette"}
+    assert sampled["silhouette"] == silhouette(X, model.labels_, max_samples=20, random_state=0)
+
+
+def test_the_slowest_measures_come_last():
+    assert QUALITY[-2:] == ("omega_index", "silhouette")
+    assert set(QUALITY) - set(METRICS) == {"perplexity"}
+
+
+def test_tables_name_measures_of_their_modality():
+    assert RANKING.keys() == measures.COLUMNS.keys() == {"features", "graph", "documents", "image", "distances"}
+    for modality in RANKING:
+        for name in (*RANKING[modality], *measures.COLUMNS[modality]):
+            assert MEASURES[name].applies_to(modality)
+        assert not MEASURES[RANKING[modality][-1]].needs_truth
+        assert MEASURES[RANKING[modality][-1]].sense == "max"
+
+
+def test_ranking():
+    assert ranking_measure("graph", QUALITY) == "overlapping_nmi"
+    assert ranking_measure("documents", {"coherence", "perplexity"}) == "coherence"
+    assert ranking_measure("partitions", {"ari", "nmi"}) == "ari"
+    assert ranking_measure("features", set()) is None
+
+
+def test_special_measures_have_a_column_if_some_run_has_them():
+    record = dict.fromkeys(SCHEMA) | {"key": "a"}
+    frame = to_frame([record, record | {"coherence": 0.5}], ClusteringBenchmark.measurements)
+    assert list(frame.columns) == [name for name in SCHEMA if name in COLUMNS or name == "coherence"]
+
+
+def test_sizes_of_graphs_and_images():
+    graph, image = load_graph(), np.random.RandomState(0).uniform(size=(4, 5, 3))
+    (run,) = ClusteringBenchmark([BIGCLAM()], {"karate": (graph.adjacency, graph.cover)}, verbose=0).plan()
+    assert run.known | {"n_samples": 34, "n_features": 34, "n_classes": 2} == run.known
+    (run,) = ClusteringBenchmark([SKFCM()], {"photo": (image, None)}, verbose=0).plan()
+    assert run.known | {"n_samples": 20, "n_features": 3, "n_classes": None} == run.known
+
+
+def test_older_journals_are_read(tmp_path):
+    """A journal whose records lack the newer measures."""
+    old = dict.fromkeys(COLUMNS) | {"key": "a", "model": "m", "status": "ok", "ari": 0.5}
+    (tmp_path / "runs.jsonl").write_text(json.dumps(old) + "\n")
+    frame = to_frame(Journal(tmp_path / "runs.jsonl").records.values(), ClusteringBenchmark.measurements)
+    assert list(frame.columns) == list(COLUMNS) and frame["ari"].tolist() == [0.5]
 
 
 def test_noise_and_warnings(tmp_path, capsys):
@@ -215,7 +339,7 @@ def test_failures_are_recorded(bad, model, status, reason):
 
 
 def test_failures_have_every_column(bad):
-    assert bad.dtypes.astype(str).to_dict() == SCHEMA
+    assert bad.dtypes.astype(str).to_dict() == COLUMNS
     found = rows(bad)
     assert np.isnan(found["Raises"]["fit_time"])
     assert found["OneCluster"]["fit_time"] > 0

@@ -24,9 +24,8 @@ from .._progress import Bar, rate_of
 from .._text import one_line
 from .._types import DataLike
 from ..datasets import dataset_info, get_dataset
-from .measures import QUALITY
 from .quality import modality_of
-from .records import Journal, Record, require_pandas, to_frame
+from .records import QUALITY, Journal, Record, require_pandas, to_frame
 from .runner import PlannedRun, execute_missing
 
 if TYPE_CHECKING:
@@ -262,13 +261,13 @@ class ClusteringBenchmark:
 
 def _n_classes(y: Any) -> int:
     """Return the number of classes, or of the communities of a cover."""
-    cover = getattr(y, "dtype", None) == bool and len(y.shape) == 2
-    return int(y.shape[1]) if cover else len(np.unique(y))
+    shape: tuple[int, ...] = getattr(y, "shape", ())
+    return int(shape[1]) if len(shape) == 2 and y.dtype.kind == "b" else len(np.unique(y))
 
 
 def _sizes(estimator: Estimator, X: Any, n_samples: int | None) -> Record:
     """Return the numbers of samples and of features; the samples of an image are its pixels."""
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     if modality_of(estimator) == "image" and len(shape) in (2, 3):
         return {"n_samples": int(shape[0] * shape[1]), "n_features": int(shape[2]) if len(shape) == 3 else 1}
     return {"n_samples": n_samples, "n_features": shape[1] if len(shape) == 2 else None}

@@ -106,9 +106,6 @@ MEASURES: dict[str, Measure] = {
     )
 }
 
-#: The names of the measures, which are columns of a record.
-QUALITY = tuple(MEASURES)
-
 #: What :mod:`soft_clustering.recommendation` needs to know of a fit; only comparisons measure it.
 EVIDENCE = ("neighbor_agreement", "gain", "valley", "stability")
 

@@ -96,7 +96,7 @@ def quality(
             yield name, METRICS[name](**data)
 
 
-def _classes(y: ArrayLike | None) -> NDArray[Any] | None:
+def _classes(y: Any) -> NDArray[Any] | None:
     """Return a class per sample; None if there are none, or if they overlap."""
     if y is None:
         return None

@@ -14,13 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._extras import require
-from .measures import EVIDENCE, MEASURES, QUALITY
+from .measures import EVIDENCE, MEASURES
 
 if TYPE_CHECKING:
     import pandas
 
 #: What is known of a run, by column: the keys of ``SCHEMA`` and ``key``. Other lines of the file have other keys.
 Record = dict[str, Any]
+
+#: The measures of a fit, in the order in which they are computed.
+QUALITY = tuple(MEASURES)
 
 #: Statuses of a run whose fit ended without an error, so that it has memberships.
 FITTED = ("ok", "degenerate")

@@ -32,10 +32,10 @@ from .._text import one_line
 from .._types import DataLike
 from ..metrics._validation import check_matrix
 from ..recommendation.evidence import evidence_of
-from .measures import EVIDENCE, QUALITY
+from .measures import EVIDENCE
 from .memory import mapped, peak, reset_peak
 from .quality import labels_of, memberships_of, modality_of, quality
-from .records import Record, ending, to_line
+from .records import QUALITY, Record, ending, to_line
 from .workers import FORKS
 
 Number = TypeVar("Number", bool, int)

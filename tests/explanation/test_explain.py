@@ -493,7 +493,7 @@ def _effect(explanation, k):
 
 def _lift(explanation, k):
     profile = explanation.profile
-    return f"x {profile.lift[k, 1]:.2g} [{profile.lift_low[k, 1]:.2g}, {profile.lift_high[k, 1]:.2g}]"
+    return f"x {profile.lift[k, 1]:.2f} [{profile.lift_low[k, 1]:.2f}, {profile.lift_high[k, 1]:.2f}]"
 
 
 def test_many_clusters_are_not_all_printed():

@@ -44,9 +44,9 @@ def test_number_of_bars():
 
 
 def test_in_given_axes():
-    _, ax = plt.subplots()
+    figure, ax = plt.subplots()
     display = explained().plot(ax)
-    assert display.figure_ is ax.figure and ax not in ax.figure.axes
+    assert display.figure_ is figure and figure.axes == display.axes_.tolist()
 
 
 def test_empty_and_single_clusters():

@@ -41,13 +41,16 @@ class ColourProfile:
 
     def phrases(self, k: int, n: int) -> list[str]:
         """Return phrases about the colour, the place, and the channels."""
+        return [*self._look(k), *self.channels.phrases(k, n)][:n]
+
+    def _look(self, k: int) -> list[str]:
         colour = [f"mean colour {self.colours[k]}"] if self.colours[k] else []
-        place = [f"in the {self.places[k]}"] if self.places[k] else []
-        return [*colour, *place, *self.channels.phrases(k, n)][: max(n, 1)]
+        return [*colour, f"in the {self.places[k]}"] if self.places[k] else colour
 
     def lines(self, k: int, n: int) -> list[str]:
         """Return a line about the colour and the place, and one for each channel."""
-        return [", ".join(self.phrases(k, 2)[:2]), *self.channels.lines(k, n)]
+        look = self._look(k)
+        return [*([", ".join(look)] if look else []), *self.channels.lines(k, n)]
 
     def to_dict(self, k: int, n: int) -> dict[str, Any]:
         """Return ``{"features": [...], "colour": "#rrggbb", "place": "upper left"}``."""

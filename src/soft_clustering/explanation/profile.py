@@ -225,4 +225,13 @@ def aligned(rows: Sequence[Sequence[str]], width: int = 78) -> list[str]:
 
 
 def _times(lift: float) -> str:
-    return f"{lift:.2g}" if lift < 99.5 else f"{lift:.0f}"
+    """Return a quotient with two digits.
+
+    Examples
+    --------
+    >>> [_times(lift) for lift in (0.0042, 0.2, 3.0, 41.2, 1234.0)]
+    ['0.0042', '0.20', '3.0', '41', '1234']
+    """
+    if lift < 0.095:
+        return f"{lift:.2g}"
+    return f"{lift:.{2 if lift < 0.995 else 1 if lift < 9.95 else 0}f}"

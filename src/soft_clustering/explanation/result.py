@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _WIDTH = 80
 _IN_A_SENTENCE = 3
 _PRINTED = 20  # clusters
+_SAMPLES = {"documents": "document", "graph": "node", "image": "pixel"}
 
 
 @dataclass(eq=False, repr=False)
@@ -138,7 +139,7 @@ class Explanation:
 
     def __repr__(self) -> str:
         K = len(self.sizes.size)
-        lines = [f"{self.model}: {counted(K, 'cluster')} of {counted(self.n_samples, 'sample')}"]
+        lines = [f"{self.model}: {counted(K, 'cluster')} of {self._counted(self.n_samples)}"]
         for k in range(min(K, _PRINTED)):
             lines += ["", *self._block(k)]
         if K > _PRINTED:
@@ -148,12 +149,15 @@ class Explanation:
             lines += textwrap.wrap(note, _WIDTH)
         return "\n".join(lines)
 
+    def _counted(self, n: int) -> str:
+        return counted(n, _SAMPLES.get(self.modality, "sample"))
+
     def _block(self, k: int) -> list[str]:
         size, share, doubtful = self.sizes.size[k], self.sizes.share[k], self.sizes.doubtful[k]
         if share == 0:
             return [f"cluster {k}: empty"]
         vague = f", {percent(doubtful)} doubtful" if doubtful else ""
-        lines = [f"cluster {k}: {percent(share)}, {counted(size, 'sample')}{vague}"]
+        lines = [f"cluster {k}: {percent(share)}, {self._counted(size)}{vague}"]
         more = self.profile.lines(k, self.n_top) if share < 1 else []
         for what, rows in (("typical", self.typical[k]), ("borderline", self.borderline[k])):
             if len(rows):
@@ -180,7 +184,7 @@ class Explanation:
             rows.append(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
         titles = "".join(f"<th>{title}</th>" for title in head)
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        caption = f"{escape(self.model)}: {counted(len(rows), 'cluster')} of {counted(self.n_samples, 'sample')}"
+        caption = f"{escape(self.model)}: {counted(len(rows), 'cluster')} of {self._counted(self.n_samples)}"
         return (
             f"<table><caption>{caption}</caption><thead><tr>{titles}</tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table>{notes}"

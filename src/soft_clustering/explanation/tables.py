@@ -21,6 +21,7 @@ from .moments import sums_of_codes, sums_of_rows
 from .profile import FeatureProfile, join
 
 MAX_VALUES = 20  # of a category that are compared
+_ROWS = 4096  # that are compared with their means at once
 _OF_OBJECTS = {
     **dict.fromkeys(("integer", "floating", "mixed-integer-float", "decimal"), "number"),
     **dict.fromkeys(("datetime", "datetime64", "date"), "date"),
@@ -209,36 +210,33 @@ def profile_table(W: Array, table: Table) -> FeatureProfile:
 
 
 def distances_to_means(table: Table, profile: FeatureProfile, labels: NDArray[np.intp]) -> Array:
-    """Return how far each row is from the mean of the cluster that is its label, per column with a value.
+    """Return how far each row is from the mean of the cluster that is its label.
 
     A number counts its squared distance in standard deviations, a category the share of the cluster that has another
-    value.
+    value, and a missing value 1.
     """
     d = len(table.names)
     means = np.nan_to_num(profile.inside[:, :d])
     unit = np.where(profile.deviation[:d] > 0, profile.deviation[:d], np.inf)  # a constant feature is at no distance
     X = table.numbers
+    cost: Array
     if sparse.issparse(X):
         rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        x, m = np.nan_to_num(X.data) / unit[X.indices], (means / unit)[labels[rows], X.indices]
-        cost = ((means / unit) ** 2).sum(axis=1)[labels] + np.bincount(rows, x * (x - 2 * m), minlength=X.shape[0])
-        known = np.full(X.shape[0], float(d))
+        z, m = X.data / unit[X.indices], (means / unit)[labels[rows], X.indices]
+        apart = np.where(np.isnan(z), 1 - m * m, z * (z - 2 * m))  # beyond the distance of a row of zeros
+        cost = ((means / unit) ** 2).sum(axis=1)[labels] + np.bincount(rows, apart, minlength=X.shape[0])
     else:
-        cost, known = np.zeros(len(X)), np.zeros(len(X))
-        for start in range(0, len(X), 4096):
-            part = slice(start, start + 4096)
+        cost = np.empty(len(X))
+        for start in range(0, len(X), _ROWS):
+            part = slice(start, start + _ROWS)
             apart = (X[part] - means[labels[part]]) / unit
-            gaps = np.isnan(apart)
-            apart[gaps] = 0
-            cost[part], known[part] = np.einsum("ij,ij->i", apart, apart), d - gaps.sum(axis=1)
+            apart[np.isnan(apart)] = 1
+            cost[part] = np.einsum("ij,ij->i", apart, apart)
     first = d
     for category in table.categories:
         shares = np.nan_to_num(profile.inside[:, first : first + len(category.values)])
         first += len(category.values)
         shares = np.column_stack([shares, 1 - shares.sum(axis=1)])  # the last column is for all values not compared
-        present = category.codes >= 0
         own = shares[labels, np.minimum(category.codes, len(category.values))]
-        cost += np.where(present, 1 - own, 0.0)
-        known += present
-    mean: Array = cost / np.maximum(known, 1)
-    return mean
+        cost += np.where(category.codes >= 0, 1 - own, 1.0)
+    return cost

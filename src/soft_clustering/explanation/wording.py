@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from .._text import one_line
 
-_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_UNITS = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))  # from which number on, the unit, its letter
 _LONGEST = 40
 _DAY = 86400
 _YEAR = 365.25 * _DAY
@@ -31,7 +31,7 @@ def number_pair(value: float, other: float) -> str:
     if leading < -4 or leading > 14:
         digits = min(max(leading - place, 0), 16)
         return f"{value:.{digits}e} against {other:.{digits}e}"
-    unit, suffix = next(((u, s) for u, s in _UNITS if largest >= 10 * u and 10.0**place >= u / 10), (1.0, ""))
+    unit, suffix = next(((u, s) for least, u, s in _UNITS if largest >= least and 10.0**place >= u / 10), (1.0, ""))
     decimals = max(0, round(math.log10(unit)) - place)
     texts = [f"{round(number / unit, decimals) + 0.0:.{decimals}f}{suffix}" for number in (value, other)]  # never -0.0
     return " against ".join(texts)
@@ -60,7 +60,8 @@ def date_pair(seconds: float, other: float) -> str:
     """
     gap = abs(seconds - other)
     length = 16 if gap < 2 * _DAY else 10 if gap < _YEAR else 7
-    return f"{date_text(seconds)[:length]} against {date_text(other)[:length]}"
+    texts = [date_text(time) if date_of(time) is None else date_text(time)[:length] for time in (seconds, other)]
+    return " against ".join(texts)
 
 
 def date_text(seconds: float) -> str:
@@ -69,7 +70,7 @@ def date_text(seconds: float) -> str:
     Examples
     --------
     >>> date_text(1e9), date_text(1e15)
-    ('2001-09-09 01:46', 'year 31690708')
+    ('2001-09-09 01:46', 'year 31690058')
     """
     moment = date_of(seconds)
     return f"year {1970 + seconds / _YEAR:.0f}" if moment is None else moment.isoformat(" ", "minutes")
@@ -91,9 +92,9 @@ def percent(share: float) -> str:
     >>> percent(0.384), percent(0.002), percent(0.0), percent(0.999)
     ('38 %', '<1 %', '0 %', '>99 %')
     """
-    if 0 < share < 0.005:
+    if 0 < share < 0.01:
         return "<1 %"
-    return ">99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
+    return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
 
 
 def short(text: object, longest: int = _LONGEST) -> str:

@@ -31,9 +31,15 @@ class WordProfile:
 
     shares: FeatureProfile
 
+    def order(self, k: int) -> NDArray[np.intp]:
+        """Return the words from the one that sets cluster k apart most; those that it uses less often come last."""
+        order = self.shares.order(k)
+        more = self.shares.difference[k, order] > 0
+        return np.concatenate([order[more], order[~more]])
+
     def top(self, k: int, n: int) -> list[int]:
         """Return at most n words that are more frequent in cluster k, the one that sets it apart most first."""
-        return [int(j) for j in self.shares.order(k) if self.shares.difference[k, j] > 0][:n]
+        return [int(j) for j in self.order(k)[:n] if self.shares.difference[k, j] > 0]
 
     def phrases(self, k: int, n: int) -> list[str]:
         """Return one phrase with the words."""
@@ -52,9 +58,10 @@ class WordProfile:
 
     def columns(self, k: int) -> dict[str, Any]:
         """Return the columns of the table of cluster k."""
-        columns = self.shares.columns(k)
+        order = self.order(k)
         names = ("inside", "elsewhere", "difference", "low", "high")
-        return {"word": columns["feature"]} | {name: columns[name] for name in names}
+        words = {"word": [self.shares.names[j] for j in order]}
+        return words | {name: getattr(self.shares, name)[k, order] for name in names}
 
     def bars(self, k: int, n: int) -> list[Bar]:
         """Return a bar per word."""

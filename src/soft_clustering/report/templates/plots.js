@@ -136,13 +136,13 @@ class Plot {
     const lowX = plane.ranges[0][0] - (this.toX(plane.ranges[0][0]) - left) / this.scales[0];
     const lowY = plane.ranges[1][0] - (bottom - this.toY(plane.ranges[1][0])) / this.scales[1];
     context.textAlign = "center";
-    for (const value of ticks(lowX, lowX + width / this.scales[0], Math.max(3, width / 90))) {
+    for (const value of ticks(lowX, lowX + width / this.scales[0], Math.max(5, width / 90))) {
       const x = this.toX(value);
       context.strokeRect(x, top, 0, height);
       context.fillText(String(value), x, bottom + 15);
     }
     context.textAlign = "right";
-    for (const value of ticks(lowY, lowY + height / this.scales[1], Math.max(3, height / 60))) {
+    for (const value of ticks(lowY, lowY + height / this.scales[1], Math.max(4, height / 60))) {
       const y = this.toY(value);
       context.strokeRect(left, y, width, 0);
       context.fillText(String(value), left - 5, y + 4);

@@ -162,7 +162,7 @@ DOLPHINS = (
         (DOLPHINS.replace("id 5", "id [", 1), r"misplaced|ends too early"),
         ("[ " + DOLPHINS, r"misplaced '\['"),
         (DOLPHINS.replace('"a"', '"a'), "a quotation mark is not closed"),
-        (DOLPHINS.replace("target 7", "target 8"), "damaged or not what its name says: 8"),
+        (DOLPHINS.replace("target 7", "target 8"), "an edge names the node 8, which it does not have"),
         (DOLPHINS.replace("groundTruth", "value"), "groundTruth"),
         (DOLPHINS.replace("source", "sauce"), "source"),
         (DOLPHINS.replace("edge", "egde"), "damaged"),

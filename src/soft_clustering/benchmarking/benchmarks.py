@@ -23,6 +23,7 @@ from .._estimators import Estimator, is_estimator, set_seeds
 from .._text import one_line
 from .._types import DataLike
 from ..datasets import dataset_info, get_dataset
+from .quality import modality_of
 from .records import QUALITY, Journal, Record, require_pandas, to_frame
 from .runner import PlannedRun, execute_missing
 
@@ -59,7 +60,7 @@ class ClusteringBenchmark:
         classes. They are cloned, never fitted here.
     datasets : list of str, or mapping of str to (X, y)
         Names of :func:`soft_clustering.datasets.available_datasets`, or the data: X is what the models take, y the
-        classes or None.
+        classes, for graphs also a boolean cover of shape (n_nodes, n_communities), or None.
     n_clusters : {'true'} or None, default='true'
         ``'true'`` sets the parameter ``n_clusters`` of every model (``n_components`` if it only has that) to the number
         of classes; in a pipeline, that of its last step. A model whose parameter is None finds the number itself and is
@@ -106,8 +107,10 @@ class ClusteringBenchmark:
     * ``n_clusters``, ``n_iter``, ``converged``, ``warnings``: those of the fitted model, if it has them;
     * ``fit_time``, ``predict_time``: seconds for the training data;
     * ``peak_memory``: the largest resident size during the fit in bytes, beyond what the process held before it;
-    * the twelve measures of :func:`soft_clustering.metrics.clustering_metrics` and
-      :func:`soft_clustering.metrics.soft_clustering_metrics` (at m = 2), NaN where one does not apply.
+    * the measures of :func:`soft_clustering.metrics.clustering_metrics` and
+      :func:`soft_clustering.metrics.soft_clustering_metrics` (at m = 2), NaN where one does not apply; for graphs and
+      documents those of communities and topics too. The silhouette and the omega index take 2000 random samples of
+      larger data.
 
     What was measured before a run exceeded a limit is kept.
 
@@ -203,14 +206,13 @@ class ClusteringBenchmark:
         limits = (None if self.time_limit is None else float(self.time_limit), self.memory_limit)
         for model, estimator in self.models.items():
             for dataset, n_samples, X, y, failure, fingerprint in data:
-                n_classes = None if y is None else len(np.unique(y))
+                n_classes = None if y is None else _n_classes(y)
                 for repeat in range(self.n_repeats):
                     configured = self._configure(estimator, n_classes, self.random_state + repeat)
                     known = {
                         "model": model,
                         "dataset": dataset,
-                        "n_samples": n_samples,
-                        "n_features": X.shape[1] if len(getattr(X, "shape", ())) == 2 else None,
+                        **_sizes(configured, X, n_samples),
                         "n_classes": n_classes,
                         "repeat": repeat,
                     }
@@ -251,6 +253,20 @@ class ClusteringBenchmark:
             configured.set_params(**dict.fromkeys(_counts_of(configured), n_classes))
         set_seeds(configured, seed)
         return configured
+
+
+def _n_classes(y: Any) -> int:
+    """Return the number of classes, or of the communities of a cover."""
+    shape = getattr(y, "shape", ())
+    return int(shape[1]) if len(shape) == 2 and y.dtype.kind == "b" else len(np.unique(y))
+
+
+def _sizes(estimator: Estimator, X: Any, n_samples: int | None) -> Record:
+    """Return the numbers of samples and of features; the samples of an image are its pixels."""
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if modality_of(estimator) == "image" and len(shape) in (2, 3):
+        return {"n_samples": int(shape[0] * shape[1]), "n_features": int(shape[2]) if len(shape) == 3 else 1}
+    return {"n_samples": n_samples, "n_features": shape[1] if len(shape) == 2 else None}
 
 
 def _counts_of(estimator: Estimator) -> list[str]:
@@ -308,7 +324,7 @@ class MemoryBenchmark(ClusteringBenchmark):
 
 
 class ClusteringQualityBenchmark(ClusteringBenchmark):
-    """The twelve measures of quality.
+    """The measures of quality.
 
     Parameters are those of :class:`ClusteringBenchmark`.
 
@@ -316,8 +332,8 @@ class ClusteringQualityBenchmark(ClusteringBenchmark):
     --------
     >>> from soft_clustering import FCM
     >>> from soft_clustering.benchmarking import ClusteringQualityBenchmark
-    >>> ClusteringQualityBenchmark([FCM()], ["iris"]).measurements[:5]
-    ('silhouette', 'calinski_harabasz', 'davies_bouldin', 'ari', 'nmi')
+    >>> ClusteringQualityBenchmark([FCM()], ["iris"]).measurements[:3]
+    ('ari', 'nmi', 'overlapping_nmi')
     """
 
     measurements = QUALITY

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._extras import require
+from .measures import MEASURES
 
 if TYPE_CHECKING:
     import pandas
@@ -21,12 +22,8 @@ if TYPE_CHECKING:
 #: What is known of a run, by column: the keys of ``SCHEMA`` and ``key``. Other lines of the file have other keys.
 Record = dict[str, Any]
 
-#: The twelve measures of :mod:`soft_clustering.metrics`: on the labels, then on the memberships.
-QUALITY = (
-    *("silhouette", "calinski_harabasz", "davies_bouldin", "ari", "nmi"),
-    *("partition_coefficient", "modified_partition_coefficient", "partition_entropy", "fuzzy_hypervolume"),
-    *("xie_beni", "fuzzy_compactness", "separation"),
-)
+#: The measures of a fit, in the order in which they are computed.
+QUALITY = tuple(MEASURES)
 
 #: Statuses of a run whose fit ended without an error, so that it has memberships.
 FITTED = ("ok", "degenerate")
@@ -103,10 +100,17 @@ def require_pandas() -> Any:
 
 
 def to_frame(records: Iterable[Record], measurements: tuple[str, ...]) -> pandas.DataFrame:
-    """Return the records as a DataFrame: model, data set, status, and the measurements asked for."""
+    """Return the records as a DataFrame: model, data set, status, and the measurements asked for.
+
+    Measures that are not for features, such as those of communities, have a column if some record has a value.
+    """
+    records = list(records)
     optional = {"fit_time", "predict_time", "peak_memory", *QUALITY}
-    schema = {name: kind for name, kind in SCHEMA.items() if name not in optional or name in measurements}
-    return require_pandas().DataFrame(list(records), columns=list(schema)).astype(schema)
+    special = {name for name, measure in MEASURES.items() if not measure.applies_to("features")}
+    missing = {name for name in special if all(record.get(name) is None for record in records)}
+    wanted = {*measurements} - missing
+    schema = {name: kind for name, kind in SCHEMA.items() if name not in optional or name in wanted}
+    return require_pandas().DataFrame(records, columns=list(schema)).astype(schema)
 
 
 class Journal:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .._extras import require
 from .._text import one_line
 from ..datasets import available_datasets, get_dataset
-from ..datasets.files import check_name, read_npz, reading
+from ..datasets.files import check_name
+from ..inputs.files.content import read_npz, reading
 from .errors import CommandError, UsageError
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets
 
-from .files import VARIABLE, DataHome, check_name, find_file, read_npz
+from ..inputs.files.content import read_npz
+from .files import VARIABLE, DataHome, check_name, find_file
 
 Pair = tuple[NDArray[Any], NDArray[Any]]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,10 @@ from scipy import sparse
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import Interval, validate_params
 
-from .files import VARIABLE, DataHome, check_name, find_file, read_npz, reading
+from ..inputs.files.content import reading
+from ..inputs.files.gml import parse_gml
+from ..inputs.files.graphs import ego_matrices
+from .files import VARIABLE, DataHome, check_name, find_file
 
 
 class _Size(NamedTuple):
@@ -151,37 +153,10 @@ def _karate() -> Bunch:
 def _gml_graph(path: Path, label: str) -> Bunch:
     content = path.read_bytes()
     with reading(path):
-        parts = dict(_parse_gml(content.decode()))["graph"]
-        nodes = [dict(value) for key, value in parts if key == "node"]
-        edges = [dict(value) for key, value in parts if key == "edge"]
-        position = {node["id"]: i for i, node in enumerate(nodes)}
-        ends = np.array([(position[edge["source"]], position[edge["target"]]) for edge in edges])
-        names = np.array([str(node.get("label", node["id"])) for node in nodes])
-        return _partition_graph(_adjacency(len(nodes), ends), np.array([node[label] for node in nodes]), names)
-
-
-def _parse_gml(text: str) -> list[tuple[str, Any]]:
-    """Return the pairs (key, value) of a GML text; a value is an int, a str or, in brackets, another such list."""
-    if text.count('"') % 2:
-        raise ValueError("a quotation mark is not closed.")
-    stack: list[list[tuple[str, Any]]] = [[]]
-    key = None
-    for token in re.findall(r'"[^"]*"|[\[\]]|[^\s\[\]"]+', text):
-        if key is None and token == "]" and len(stack) > 1:
-            stack.pop()
-        elif token == "]" or (key is None and token == "["):
-            raise ValueError(f"misplaced {token!r}.")
-        elif key is None:
-            key = token
-        else:
-            value: Any = [] if token == "[" else int(token) if re.fullmatch(r"-?\d+", token) else token.strip('"')
-            stack[-1].append((key, value))
-            if token == "[":
-                stack.append(value)
-            key = None
-    if key is not None or len(stack) > 1:
-        raise ValueError("it ends too early.")
-    return stack[0]
+        graph = parse_gml(content.decode())
+        names = np.array([str(node.get("label", node["id"])) for node in graph.nodes])
+        labels = np.array([node[label] for node in graph.nodes])
+        return _partition_graph(_adjacency(len(graph.nodes), graph.ends), labels, names)
 
 
 def _partition_graph(adjacency: sparse.csr_array, labels: NDArray[Any], node_names: NDArray[np.str_]) -> Bunch:
@@ -190,29 +165,15 @@ def _partition_graph(adjacency: sparse.csr_array, labels: NDArray[Any], node_nam
 
 
 def _ego_network(path: Path) -> Bunch:
-    # the other arrays of these files are pickled objects, which are not read
-    matrices, fields = ("adj_matrix", "attr_matrix", "labels"), ("data", "indices", "indptr", "shape")
-    arrays = read_npz(path, [f"{matrix}.{field}" for matrix in matrices for field in fields])
-    with reading(path):
-        links, features, circles = (_csr(*(arrays[f"{matrix}.{field}"] for field in fields)) for matrix in matrices)
-        n = links.shape[0]
-        if links.shape != (n, n) or features.shape[0] != n or circles.shape[0] != n:
-            raise ValueError("its matrices have different numbers of nodes.")
-        if not np.isfinite(features.data).all():
-            raise ValueError("its features have NaN or infinite values.")
-        return Bunch(
-            adjacency=_adjacency(n, np.column_stack(links.nonzero())),
-            labels=None,
-            cover=circles.toarray() > 0,
-            features=features,
-            node_names=np.arange(n).astype(str),
-        )
-
-
-def _csr(data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: NDArray[Any]) -> sparse.csr_array:
-    matrix = sparse.csr_array((data.astype(np.float64), indices, indptr), shape=tuple(shape.tolist()))
-    matrix.check_format(full_check=True)
-    return matrix
+    links, features, circles = ego_matrices(path, ("attr_matrix", "labels"))
+    n = links.shape[0]
+    return Bunch(
+        adjacency=_adjacency(n, np.column_stack(links.nonzero())),
+        labels=None,
+        cover=circles.toarray() > 0,
+        features=features,
+        node_names=np.arange(n).astype(str),
+    )
 
 
 def _adjacency(n_nodes: int, edges: NDArray[np.integer[Any]]) -> sparse.csr_array:

@@ -1,18 +1,11 @@
-"""Data files of the user: where they are searched and how they are read. No file is unpickled."""
+"""Data files of the user: where they are searched."""
 
 from __future__ import annotations
 
 import difflib
 import os
-import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from io import BytesIO
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 VARIABLE = "SOFT_CLUSTERING_DATA"
 DataHome = str | os.PathLike[str] | None
@@ -44,30 +37,3 @@ def find_file(filename: str, data_home: DataHome) -> tuple[Path | None, str]:
             return folder / filename, ""
         places.append(f"{folder} ({origin}{'' if folder.is_dir() else ', no such folder'})")
     return None, ", ".join(places) or f"no folder (data_home and {VARIABLE} are not set)"
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn all errors of reading a damaged file into one ValueError that names the file."""
-    try:
-        yield
-    except Exception as error:
-        raise ValueError(
-            f"{path} is damaged or not what its name says: {str(error) or type(error).__name__}"
-        ) from error
-
-
-def read_npz(path: Path, keys: Iterable[str]) -> dict[str, NDArray[Any]]:
-    """Return some arrays of an ``.npz`` file; an array of Python objects raises an error."""
-    content = path.read_bytes()
-    with reading(path):
-        # NumPy reads only as far as the header says, so it may never reach the checksum of an altered array.
-        with zipfile.ZipFile(BytesIO(content)) as members:
-            altered = members.testzip()
-        if altered is not None:
-            raise ValueError(f"the checksum of {altered!r} does not match.")
-        with np.load(BytesIO(content), allow_pickle=False) as archive:
-            missing = [key for key in keys if key not in archive.files]
-            if missing:
-                raise ValueError(f"it has no array {missing[0]!r}, only {archive.files}.")
-            return {key: archive[key] for key in keys}

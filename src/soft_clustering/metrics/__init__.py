@@ -1,10 +1,11 @@
-"""Validity of soft clusterings: 24 indices, most of them functions of the data, the memberships and the prototypes.
+"""Validity of soft clusterings: 29 indices, most of them functions of the data, the memberships and the prototypes.
 
 The table ``METRICS`` says what each needs, its bounds, and whether larger or smaller is better. In addition,
 ``nonspecificity`` measures the imprecision of credal partitions.
 """
 
 from ._table import METRICS, Metric
+from .documents import coherence
 from .external import (
     adjusted_fuzzy_rand,
     average_f1,
@@ -13,6 +14,7 @@ from .external import (
     overlapping_nmi,
     soft_mutual_information,
 )
+from .graph import conductance, modularity, node_coverage, overlapping_modularity
 from .membership import (
     fukuyama_sugeno,
     fuzzy_compactness,
@@ -40,6 +42,8 @@ __all__ = [
     "average_f1",
     "calinski_harabasz",
     "clustering_metrics",
+    "coherence",
+    "conductance",
     "davies_bouldin",
     "fukuyama_sugeno",
     "fuzzy_compactness",
@@ -48,9 +52,12 @@ __all__ = [
     "fuzzy_silhouette",
     "kwon",
     "modified_partition_coefficient",
+    "modularity",
     "nmi",
+    "node_coverage",
     "nonspecificity",
     "omega_index",
+    "overlapping_modularity",
     "overlapping_nmi",
     "partition_coefficient",
     "partition_entropy",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from . import external, membership, partition
+from . import documents, external, graph, membership, partition
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,16 @@ class Metric:
     function : callable
     needs : tuple of str
         The arguments of the function, in order: ``"X"`` (features), ``"U"`` (memberships), ``"centers"``, ``"labels"``,
-        ``"cover"`` (as of ``get_cover``) and ``"y_true"`` (the truth: labels; memberships or a cover if the index is
-        one of memberships or covers).
+        ``"cover"`` (as of ``get_cover``), ``"graph"`` (adjacency), ``"counts"`` (of words in documents), ``"topics"``
+        (their words) and ``"y_true"`` (the truth: labels; memberships or a cover if the index is one of memberships or
+        covers).
     sense : {'max', 'min', None}
         Whether larger or smaller is better; None for the three that measure crispness and not quality.
     bounds : tuple of float
         Smallest and largest value.
     options : tuple of str, default=()
-        Keyword arguments that depend on the fit: ``"m"``.
+        Keyword arguments that are passed on if they are given: ``"m"``, which depends on the fit; ``"max_samples"`` and
+        ``"random_state"`` of the indices that look at all pairs of samples; ``"metric"``.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Metric:
 
 _PROTOTYPES = ("X", "U", "centers")
 _INF = math.inf
+_SAMPLED = ("max_samples", "random_state")
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
@@ -96,14 +99,24 @@ METRICS: dict[str, Metric] = {
             ("m",),
         ),
         Metric("separation", "Mean prototype separation", membership.separation, ("centers",), "max", (0, _INF)),
-        Metric("silhouette", "Silhouette", partition.silhouette, ("X", "labels"), "max", (-1, 1)),
+        Metric(
+            "silhouette",
+            "Silhouette",
+            partition.silhouette,
+            ("X", "labels"),
+            "max",
+            (-1, 1),
+            ("metric", *_SAMPLED),
+        ),
         Metric(
             "calinski_harabasz", "Calinski-Harabasz", partition.calinski_harabasz, ("X", "labels"), "max", (0, _INF)
         ),
         Metric("davies_bouldin", "Davies-Bouldin", partition.davies_bouldin, ("X", "labels"), "min", (0, _INF)),
         Metric("ari", "Adjusted Rand index", partition.ari, ("labels", "y_true"), "max", (-0.5, 1)),
         Metric("nmi", "Normalised mutual information", partition.nmi, ("labels", "y_true"), "max", (0, 1)),
-        Metric("fuzzy_silhouette", "Fuzzy silhouette", membership.fuzzy_silhouette, ("X", "U"), "max", (-1, 1)),
+        Metric(
+            "fuzzy_silhouette", "Fuzzy silhouette", membership.fuzzy_silhouette, ("X", "U"), "max", (-1, 1), _SAMPLED
+        ),
         Metric(
             "fukuyama_sugeno",
             "Fukuyama-Sugeno",
@@ -119,7 +132,7 @@ METRICS: dict[str, Metric] = {
             "partition_index", "Partition index SC", membership.partition_index, _PROTOTYPES, "min", (0, _INF), ("m",)
         ),
         Metric("separation_index", "Separation index S", membership.separation_index, _PROTOTYPES, "min", (0, _INF)),
-        Metric("fuzzy_rand", "Fuzzy Rand index", external.fuzzy_rand, ("U", "y_true"), "max", (0, 1)),
+        Metric("fuzzy_rand", "Fuzzy Rand index", external.fuzzy_rand, ("U", "y_true"), "max", (0, 1), _SAMPLED),
         Metric(
             "adjusted_fuzzy_rand",
             "Adjusted fuzzy Rand index",
@@ -127,6 +140,7 @@ METRICS: dict[str, Metric] = {
             ("U", "y_true"),
             "max",
             (-_INF, 1),
+            _SAMPLED,
         ),
         Metric(
             "soft_mutual_information",
@@ -137,7 +151,19 @@ METRICS: dict[str, Metric] = {
             (0, 1),
         ),
         Metric("overlapping_nmi", "Overlapping NMI", external.overlapping_nmi, ("cover", "y_true"), "max", (0, 1)),
-        Metric("omega_index", "Omega index", external.omega_index, ("cover", "y_true"), "max", (-_INF, 1)),
+        Metric("omega_index", "Omega index", external.omega_index, ("cover", "y_true"), "max", (-_INF, 1), _SAMPLED),
         Metric("average_f1", "Average F1", external.average_f1, ("cover", "y_true"), "max", (0, 1)),
+        Metric("modularity", "Modularity", graph.modularity, ("graph", "U"), "max", (-1, 1)),
+        Metric(
+            "overlapping_modularity",
+            "Overlapping modularity",
+            graph.overlapping_modularity,
+            ("graph", "cover"),
+            "max",
+            (-1, 1),
+        ),
+        Metric("conductance", "Mean conductance", graph.conductance, ("graph", "cover"), "min", (0, 1)),
+        Metric("node_coverage", "Nodes in a community", graph.node_coverage, ("cover",), "max", (0, 1)),
+        Metric("coherence", "NPMI coherence", documents.coherence, ("counts", "topics"), "max", (-1, 1)),
     )
 }

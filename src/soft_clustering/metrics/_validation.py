@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
-from .._types import Array, Matrix, MatrixLike
+from .._types import Array, Matrix, MatrixLike, Seed
 from ..engine.blocks import Block, Frame
 from ..inputs.features import is_dask, naming
+from ..inputs.pairwise import check_dissimilarities
 
 
 def _in_memory(value: Any) -> Any:
@@ -52,6 +54,13 @@ def check_features(X: MatrixLike) -> Any:
     return X
 
 
+def check_distances(X: MatrixLike) -> Array:
+    """A symmetric matrix of finite distances >= 0 with a zero diagonal."""
+    D = check_matrix("X", X, "n_samples")
+    check_dissimilarities(D, square=True)
+    return D
+
+
 def label_codes(name: str, labels: ArrayLike) -> tuple[NDArray[np.intp], int]:
     """A vector of labels as integers 0, 1, ..., K - 1, and K."""
     labels = np.asarray(labels)
@@ -87,6 +96,24 @@ def check_real(name: str, value: object, low: float) -> float:
     if not isinstance(value, Real) or not low <= float(value) < math.inf:
         raise ValueError(f"{name} must be a finite number >= {low:g}. Got {value!r} instead.")
     return float(value)
+
+
+def sampled_rows(n: int, max_samples: int | None, random_state: Seed) -> NDArray[np.intp] | None:
+    """Rows drawn at random without replacement, in ascending order; None if all n are to be used.
+
+    Examples
+    --------
+    >>> sampled_rows(5, 2, 0), sampled_rows(5, 5, 0)
+    (array([0, 2]), None)
+    """
+    constraints = {"max_samples": [Interval(Integral, 2, None, closed="left"), None]}
+    validate_parameter_constraints(constraints, {"max_samples": max_samples}, "this metric")
+    rng = check_random_state(random_state)
+    if max_samples is None or max_samples >= n:
+        return None
+    drawn: NDArray[np.intp] = rng.choice(n, int(max_samples), replace=False)
+    drawn.sort()
+    return drawn
 
 
 def in_units(X: Matrix, *others: Array) -> Block:

@@ -24,7 +24,7 @@ from scipy.special import entr
 from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples
 
-from .._types import Array, MatrixLike
+from .._types import Array, MatrixLike, Seed
 from ..base import labels_from_memberships
 from ..engine.blocks import Block, Frame
 from ..engine.threads import single_threaded_blas
@@ -32,7 +32,7 @@ from ..evidential import credal
 from ..inputs.features import naming, validate_matrix
 from ..kernels.gauss import gauss_statistics
 from ..kernels.reference import squared_distances
-from ._validation import check_features, check_matrix, check_real, in_units, ratio
+from ._validation import check_features, check_matrix, check_real, in_units, ratio, sampled_rows
 from .partition import silhouettes
 
 _SINGULAR = 1e-14  # times d: a correlation matrix of a smaller reciprocal condition has dependent features
@@ -635,7 +635,9 @@ def separation(centers: ArrayLike) -> float:
     return float(pdist(V * unit).mean()) / unit
 
 
-def fuzzy_silhouette(X: MatrixLike, U: ArrayLike, *, alpha: float = 1.0) -> float:
+def fuzzy_silhouette(
+    X: MatrixLike, U: ArrayLike, *, alpha: float = 1.0, max_samples: int | None = None, random_state: Seed = None
+) -> float:
     """Fuzzy silhouette: silhouettes of the strongest clusters, weighted by how clearly they are the strongest.
 
     Parameters
@@ -644,6 +646,11 @@ def fuzzy_silhouette(X: MatrixLike, U: ArrayLike, *, alpha: float = 1.0) -> floa
     U : array-like of shape (n_samples, n_clusters)
     alpha : float, default=1.0
         Exponent of the weights, >= 0; 0 gives the plain mean of the silhouettes.
+    max_samples : int, default=None
+        The mean is over at most this many samples, drawn at random without replacement; their distances to all samples
+        count. None takes all.
+    random_state : int, RandomState or None, default=None
+        Draws the samples if there are more than ``max_samples``.
 
     Returns
     -------
@@ -655,7 +662,9 @@ def fuzzy_silhouette(X: MatrixLike, U: ArrayLike, *, alpha: float = 1.0) -> floa
     -----
     FS = sum_k (u_1k - u_2k)^alpha s_k / sum_k (u_1k - u_2k)^alpha, with the two largest memberships of sample k and
     the silhouette s_k of the hard partition by largest membership [1]_. For a hard partition it is the mean silhouette.
-    Takes O(n^2 d) time and memory for the rows, a bounded part of their distances and the weights.
+    Takes O(n^2 d) time and memory for the rows, a bounded part of their distances and the weights. The mean over s
+    drawn samples takes O(s n d) time; its standard error is about that of ``silhouette``, and at most twice as large
+    unless few samples have nearly all of the weight.
 
     References
     ----------
@@ -682,8 +691,10 @@ def fuzzy_silhouette(X: MatrixLike, U: ArrayLike, *, alpha: float = 1.0) -> floa
     weights = (gap / (gap.max() or 1.0)) ** alpha
     if not weights.any():
         return math.nan
-    values = silhouettes(X[kept], np.unique(labels[kept], return_inverse=True)[1])
-    return float(weights @ values / weights.sum())
+    drawn = sampled_rows(len(weights), max_samples, random_state)
+    values = silhouettes(X[kept], np.unique(labels[kept], return_inverse=True)[1], drawn)
+    weights = weights if drawn is None else weights[drawn]
+    return float(weights @ values / weights.sum()) if weights.any() else math.nan
 
 
 # The seven measures of the paper --------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ accurate; for sparse data always by a product.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +17,9 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.pairwise import euclidean_distances
 
-from .._types import Array, Matrix, MatrixLike
+from .._types import Array, Matrix, MatrixLike, Seed
 from ..engine.blocks import Block
-from ._validation import check_features, check_labels, in_units, ratio
+from ._validation import check_distances, check_features, check_labels, in_units, ratio, sampled_rows
 
 _CHUNK = 1 << 22  # distances held at a time: 32 MB
 _DIRECT = 32  # up to this many features differences are faster than a product of matrices
@@ -29,50 +30,61 @@ def _applies(codes: NDArray[np.intp]) -> bool:
     return bool(2 <= codes.max() + 1 < len(codes))
 
 
-def _distances(rows: Matrix, lo: int, hi: int) -> Array:
-    """Euclidean distances of rows lo, ..., hi - 1 to all rows."""
+def _distances(rows: Matrix, at: NDArray[np.intp]) -> Array:
+    """Euclidean distances of some rows to all rows."""
+    own = np.arange(len(at)), at
     if sparse.issparse(rows):
-        D = euclidean_distances(rows[lo:hi], rows)
-        np.fill_diagonal(D[:, lo:hi], 0)
-        return np.asarray(D)
+        D = np.asarray(euclidean_distances(rows[at], rows))
+        D[own] = 0
+        return D
     if rows.shape[1] > _DIRECT:
         norms = np.einsum("ij,ij->i", rows, rows)
-        D = rows[lo:hi] @ rows.T
+        D = rows[at] @ rows.T
         D *= -2
         D += norms
-        D += norms[lo:hi, None]
-        np.fill_diagonal(D[:, lo:hi], np.inf)
-        if (D.min(axis=1) > _CLOSE * norms[lo:hi]).all():
-            np.fill_diagonal(D[:, lo:hi], 0)
+        D += norms[at, None]
+        D[own] = np.inf
+        if (D.min(axis=1) > _CLOSE * norms[at]).all():
+            D[own] = 0
             answer: Array = np.sqrt(D, out=D)
             return answer
-    return np.asarray(cdist(rows[lo:hi], rows))
+    return np.asarray(cdist(rows[at], rows))
 
 
-def silhouettes(X: Matrix, codes: NDArray[np.intp]) -> Array:
-    """The silhouette of each sample, (n,), nan if the number of labels is not in 2, ..., n - 1.
+def silhouettes(
+    X: Matrix, codes: NDArray[np.intp], drawn: NDArray[np.intp] | None = None, *, precomputed: bool = False
+) -> Array:
+    """The silhouettes of the drawn samples, by default of all; nan if the number of labels is not in 2, ..., n - 1.
 
-    ``X`` is validated and ``codes`` are labels 0, 1, ..., K - 1 that all occur.
+    ``X`` is validated and ``codes`` are labels 0, 1, ..., K - 1 that all occur. Distances are to all samples.
     """
     n = len(codes)
+    drawn = np.arange(n) if drawn is None else drawn
     if not _applies(codes):
-        return np.full(n, np.nan)
-    block = in_units(X)
+        return np.full(len(drawn), np.nan)
     order = np.argsort(codes, kind="stable")
-    if sparse.issparse(X):
-        rows = X[order].astype(np.float64) * block.frame.scale
-    else:
-        rows = block.take(order)
-        if block.d > _DIRECT:
-            rows -= rows.mean(axis=0)  # smaller norms, so that more products keep their digits
+    rows: Any = X
+    if not precomputed:
+        block = in_units(X)
+        if sparse.issparse(X):
+            rows = X[order].astype(np.float64) * block.frame.scale
+        else:
+            rows = block.take(order)
+            if block.d > _DIRECT:
+                rows -= rows.mean(axis=0)  # smaller norms, so that more products keep their digits
     sizes = np.bincount(codes)
     starts = np.cumsum(sizes) - sizes
     values = np.empty(n)
+    places = np.empty(n, dtype=np.intp)
+    places[order] = np.arange(n)
+    places = np.sort(places[drawn])
     step = max(1, _CHUNK // n)
-    for lo in range(0, n, step):
-        here = order[lo : lo + step]
+    for lo in range(0, len(places), step):
+        at = places[lo : lo + step]
+        here = order[at]
         own = np.arange(len(here)), codes[here]
-        total = np.add.reduceat(_distances(rows, lo, lo + len(here)), starts, axis=1)
+        D = rows[np.ix_(here, order)] if precomputed else _distances(rows, at)
+        total = np.add.reduceat(D, starts, axis=1)
         size = sizes[own[1]]
         inside = total[own] / np.maximum(size - 1, 1)
         total /= sizes
@@ -81,16 +93,30 @@ def silhouettes(X: Matrix, codes: NDArray[np.intp]) -> Array:
         widest = np.maximum(inside, outside)
         alone = (size == 1) | (widest == 0)
         values[here] = np.where(alone, 0, (outside - inside) / np.where(alone, 1, widest))
-    return values
+    return values[drawn]
 
 
-def silhouette(X: MatrixLike, labels: ArrayLike) -> float:
+def silhouette(
+    X: MatrixLike,
+    labels: ArrayLike,
+    *,
+    metric: str = "euclidean",
+    max_samples: int | None = None,
+    random_state: Seed = None,
+) -> float:
     """Mean silhouette: how much closer samples are to their own cluster than to the next one.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
+        With ``metric='precomputed'`` an array of distances, of shape (n_samples, n_samples).
     labels : array-like of shape (n_samples,)
+    metric : {'euclidean', 'precomputed'}, default='euclidean'
+    max_samples : int, default=None
+        The mean is over at most this many samples, drawn at random without replacement; their distances to all samples
+        count. None takes all.
+    random_state : int, RandomState or None, default=None
+        Draws the samples if there are more than ``max_samples``.
 
     Returns
     -------
@@ -103,6 +129,9 @@ def silhouette(X: MatrixLike, labels: ArrayLike) -> float:
     smallest mean distance b_k to the samples of another; 0 for a cluster of one sample [1]_. Takes O(n^2 d) time; the
     distances are held 32 MB at a time.
 
+    The mean over s drawn samples is unbiased and takes O(s n d) time. Its standard error is the standard deviation of
+    the silhouettes times sqrt((1 - s/n) / s): for s = 2000 at most 0.022, and about 0.005 on most data.
+
     References
     ----------
     .. [1] P. J. Rousseeuw (1987). Silhouettes: a graphical aid to the interpretation and validation of cluster
@@ -113,9 +142,16 @@ def silhouette(X: MatrixLike, labels: ArrayLike) -> float:
     >>> from soft_clustering.metrics import silhouette
     >>> round(silhouette([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1]), 4)
     0.8885
+    >>> silhouette([[0, 1, 4], [1, 0, 4], [4, 4, 0]], [0, 0, 1], metric="precomputed")
+    0.5
     """
-    X = check_features(X)
-    return float(silhouettes(X, check_labels("labels", labels, X.shape[0])).mean())
+    if metric not in ("euclidean", "precomputed"):
+        raise ValueError(f"metric must be 'euclidean' or 'precomputed'. Got {metric!r} instead.")
+    precomputed = metric == "precomputed"
+    X = check_distances(X) if precomputed else check_features(X)
+    codes = check_labels("labels", labels, X.shape[0])
+    drawn = sampled_rows(len(codes), max_samples, random_state)
+    return float(silhouettes(X, codes, drawn, precomputed=precomputed).mean())
 
 
 def _centroids(block: Block, codes: NDArray[np.intp], sizes: NDArray[np.intp]) -> Array:

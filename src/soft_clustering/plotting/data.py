@@ -17,6 +17,9 @@ from .._estimators import Estimator
 from .._types import Array, DataLike, MatrixLike
 from ..inputs.features import is_dask, naming
 
+_SMALL = 1 << 20  # entries of a sparse matrix that may be made dense
+_SAME = 1e-24  # variance of equal samples, in squared units of their largest entry
+
 
 def check_numbers(name: str, value: ArrayLike, *shape: int | str, negative: bool = True) -> Array:
     """Return a finite float64 array. ``shape`` has a number for a fixed length and a word for a free one.
@@ -84,22 +87,36 @@ def in_the_plane(X: MatrixLike, centers: ArrayLike | None = None) -> tuple[Array
     """
     names = X
     X = check_features(X)
-    n, d = X.shape
+    d = X.shape[1]
     if centers is not None:
         centers = check_numbers("centers", centers, "n_clusters", d)
     names = feature_names(names, d)
     if d <= 2:
         return (X.toarray() if sparse.issparse(X) else X), centers, names
+    pca, unit = principal_plane(X)
+    names = [f"PC {i} ({share:.0%} of the variance)" for i, share in enumerate(pca.explained_variance_ratio_, 1)]
+    points = pca.transform(X / unit) * unit
+    return points, None if centers is None else pca.transform(centers / unit) * unit, names
+
+
+def principal_plane(X: Any) -> tuple[PCA, float]:
+    """Return the first two principal components of checked features, fitted to X / unit, and the unit.
+
+    In units of its largest entry the squares of X do not overflow. ``explained_variance_ratio_`` is 0 if all samples
+    are the same.
+    """
+    n, d = X.shape
     if n < 2:
         raise ValueError(f"X must have at least 2 samples, to project {d} features on a plane. Got {n} instead.")
-    # Squares of entries near the largest float would overflow.
-    unit = abs(X).max() or 1.0
+    unit = float(abs(X).max()) or 1.0
+    # the solver for sparse matrices needs more rows than components, and rows that differ
+    dense = not sparse.issparse(X) or n * d <= _SMALL or (X.max(axis=0) != X.min(axis=0)).nnz == 0
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # 0 / 0 if all samples are the same
-        points = pca.fit_transform(X / unit) * unit
-    shares = np.nan_to_num(pca.explained_variance_ratio_)
-    names = [f"PC {i} ({share:.0%} of the variance)" for i, share in enumerate(shares, 1)]
-    return points, None if centers is None else pca.transform(centers / unit) * unit, names
+        pca.fit(X.toarray() / unit if sparse.issparse(X) and dense else X / unit)
+    # of equal samples there is only rounding
+    pca.explained_variance_ratio_ = np.where(pca.explained_variance_ > _SAME, pca.explained_variance_ratio_, 0.0)
+    return pca, unit
 
 
 def check_count(name: str, value: object, least: int = 1) -> int:

@@ -36,7 +36,7 @@ _NO_CHOICE = ("fuzzy_compactness", "separation", "partition_index")
 CRITERIA: dict[str, Criterion] = {
     name: Criterion(metric.title, metric.sense or _CRISPNESS[name])
     for name, metric in METRICS.items()
-    if "y_true" not in metric.needs and name not in _NO_CHOICE
+    if {*metric.needs} <= {"X", "U", "centers", "labels"} and name not in _NO_CHOICE
 } | {
     "bic": Criterion("BIC", "min"),
     "icl": Criterion("ICL", "min"),

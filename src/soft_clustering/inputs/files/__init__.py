@@ -1,1 +1,1 @@
-"""Files of the user: each reader returns what the estimators of its kind of data take. No file is unpickled."""
+"""Files of the user: graphs, communities, texts, images, distances and tables. No file is unpickled."""

@@ -14,6 +14,7 @@ import benchmark_models as models
 import joblib
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
@@ -22,7 +23,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from soft_clustering import FCM, PCM, SCM, benchmarking
+from soft_clustering import BIGCLAM, EVCLUS, FCM, KMART, LDA, PCM, SCM, SKFCM, benchmarking
 from soft_clustering.benchmarking import (
     ClusteringBenchmark,
     ClusteringQualityBenchmark,
@@ -30,14 +31,25 @@ from soft_clustering.benchmarking import (
     RuntimeBenchmark,
     ScalabilityBenchmark,
     environment,
+    measures,
     memory,
     scaling_exponents,
     summarize,
     worker,
 )
-from soft_clustering.benchmarking.measures import MEASURES
+from soft_clustering.benchmarking.measures import MEASURES, RANKING, ranking_measure
+from soft_clustering.benchmarking.quality import labels_of, quality
 from soft_clustering.benchmarking.records import QUALITY, SCHEMA, Journal, from_line, to_frame, to_line
-from soft_clustering.metrics import clustering_metrics, soft_clustering_metrics
+from soft_clustering.datasets import load_graph, make_overlapping_graph, make_topic_corpus
+from soft_clustering.metrics import (
+    METRICS,
+    clustering_metrics,
+    coherence,
+    conductance,
+    overlapping_nmi,
+    silhouette,
+    soft_clustering_metrics,
+)
 
 pandas = pytest.importorskip("pandas")
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and resident sizes of POSIX")
@@ -136,6 +148,114 @@ def test_measures_that_do_not_apply_are_missing(tmp_path, model, data, measured)
 def test_without_classes(tmp_path):
     found = merged(attempt(tmp_path, FCM(2), y=None))
     assert {name for name in FOR_FEATURES if found[name] is None} == {"ari", "nmi"}
+
+
+# The measures of each kind of data ------------------------------------------------------------------------------------
+
+PARTITION = CRISPNESS | {"ari", "nmi"}
+
+
+def measured(model, data, y, **options):
+    found = dict(quality(model, data, y, labels_of(model, data), **options))
+    assert list(found) == list(QUALITY)  # in the order in which a worker announces them
+    return {name: value for name, value in found.items() if not np.isnan(value)}
+
+
+def test_measures_of_communities():
+    graph = make_overlapping_graph(120, 3, degree=8, random_state=0)
+    model = BIGCLAM(3, random_state=0).fit(graph.adjacency)
+    found = measured(model, graph.adjacency, graph.cover)
+    of_links = {"modularity", "overlapping_modularity", "conductance"}
+    assert set(found) == of_links | OF_COVERS  # the communities overlap, and strengths are no shares
+    assert found["overlapping_nmi"] == overlapping_nmi(model.get_cover(), graph.cover)
+    assert found["conductance"] == conductance(graph.adjacency, model.get_cover())
+    assert set(measured(model, graph.adjacency, None)) == of_links | {"node_coverage"}
+    labels = graph.cover.argmax(axis=1)
+    assert set(measured(model, graph.adjacency, labels)) == of_links | OF_COVERS | {"ari", "nmi"}
+    disjoint = np.eye(3, dtype=bool)[labels]
+    assert measured(model, graph.adjacency, disjoint) == measured(model, graph.adjacency, labels)
+
+
+def test_measures_of_topics():
+    corpus = make_topic_corpus(60, 2, vocabulary_size=30, random_state=0)
+    model = LDA(2, random_state=0).fit(corpus.counts)
+    y = corpus.document_topics.argmax(axis=1)
+    found = measured(model, corpus.counts, y)
+    assert set(found) == PARTITION | {"coherence", "perplexity"}
+    assert found["perplexity"] == model.perplexity(corpus.counts)
+    words = [[int(word[1:]) for word in topic] for topic in model.top_words(10)]
+    assert found["coherence"] == coherence(corpus.counts, words)
+    texts = ["pike and trout", "trout and salmon", "moon and comet", "comet and star"] * 3
+    assert set(measured(KMART().fit(texts), texts, None)) == {"coherence"}  # possibilistic
+
+
+def test_measures_of_images():
+    image, y = np.zeros((8, 9)), np.zeros((8, 9), dtype=int)
+    image[:, 5:], y[:, 5:] = 1, 1
+    image += np.random.RandomState(0).normal(0, 0.05, image.shape)
+    model = SKFCM(2, random_state=0).fit(image)
+    found = measured(model, image, y)
+    assert set(found) == PARTITION | {"silhouette", "calinski_harabasz", "davies_bouldin"}
+    assert found["ari"] == 1
+    assert found["silhouette"] == pytest.approx(clustering_metrics(image.reshape(-1, 1), y.ravel())["silhouette"])
+
+
+def test_measures_of_distances():
+    D = cdist(X, X)
+    found = measured(EVCLUS(2, metric="precomputed", random_state=0).fit(D), D, Y)
+    assert set(found) == PARTITION | {"silhouette"}
+    assert found["silhouette"] == pytest.approx(clustering_metrics(X, Y)["silhouette"])
+
+
+def test_large_data_are_sampled_unless_asked(monkeypatch):
+    monkeypatch.setattr("soft_clustering.benchmarking.quality.MAX_SAMPLES", 20)
+    model = FCM(2, random_state=0).fit(X)
+    sampled, exact = measured(model, X, Y), measured(model, X, Y, exact=True)
+    assert {name for name in exact if sampled[name] != exact[name]} == {"silhouette"}
+    assert sampled["silhouette"] == silhouette(X, model.labels_, max_samples=20, random_state=0)
+
+
+def test_the_slowest_measures_come_last():
+    assert QUALITY[-2:] == ("omega_index", "silhouette")
+    assert set(QUALITY) - set(METRICS) == {"perplexity"}
+
+
+def test_tables_name_measures_of_their_modality():
+    assert RANKING.keys() == measures.COLUMNS.keys() == {"features", "graph", "documents", "image", "distances"}
+    for modality in RANKING:
+        for name in (*RANKING[modality], *measures.COLUMNS[modality]):
+            assert MEASURES[name].applies_to(modality)
+        assert not MEASURES[RANKING[modality][-1]].needs_truth
+        assert MEASURES[RANKING[modality][-1]].sense == "max"
+
+
+def test_ranking():
+    assert ranking_measure("graph", QUALITY) == "overlapping_nmi"
+    assert ranking_measure("documents", {"coherence", "perplexity"}) == "coherence"
+    assert ranking_measure("partitions", {"ari", "nmi"}) == "ari"
+    assert ranking_measure("features", set()) is None
+
+
+def test_special_measures_have_a_column_if_some_run_has_them():
+    record = dict.fromkeys(SCHEMA) | {"key": "a"}
+    frame = to_frame([record, record | {"coherence": 0.5}], ClusteringBenchmark.measurements)
+    assert list(frame.columns) == [name for name in SCHEMA if name in COLUMNS or name == "coherence"]
+
+
+def test_sizes_of_graphs_and_images():
+    graph, image = load_graph(), np.random.RandomState(0).uniform(size=(4, 5, 3))
+    (run,) = ClusteringBenchmark([BIGCLAM()], {"karate": (graph.adjacency, graph.cover)}, verbose=0).plan()
+    assert run.known | {"n_samples": 34, "n_features": 34, "n_classes": 2} == run.known
+    (run,) = ClusteringBenchmark([SKFCM()], {"photo": (image, None)}, verbose=0).plan()
+    assert run.known | {"n_samples": 20, "n_features": 3, "n_classes": None} == run.known
+
+
+def test_older_journals_are_read(tmp_path):
+    """A journal whose records lack the newer measures."""
+    old = dict.fromkeys(COLUMNS) | {"key": "a", "model": "m", "status": "ok", "ari": 0.5}
+    (tmp_path / "runs.jsonl").write_text(json.dumps(old) + "\n")
+    frame = to_frame(Journal(tmp_path / "runs.jsonl").records.values(), ClusteringBenchmark.measurements)
+    assert list(frame.columns) == list(COLUMNS) and frame["ari"].tolist() == [0.5]
 
 
 def test_noise_and_warnings(tmp_path, capsys):

@@ -10,16 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
+from sklearn.neighbors import kneighbors_graph
 
 from soft_clustering import FCM, metrics
 from soft_clustering.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
+OPTIONS = ("m", "metric", "max_samples", "random_state")
 BESIDE = {"METRICS", "Metric", "clustering_metrics", "nonspecificity", "soft_clustering_metrics"}
 
 
 def test_number_of_indices():
-    assert len(METRICS) == 24
+    assert len(METRICS) == 29
     assert list(METRICS)[:12] == [
         *metrics.soft_clustering_metrics(None, [[1.0]]),
         *metrics.clustering_metrics(None, [0]),
@@ -41,7 +43,7 @@ def test_needs_and_options_are_the_parameters(metric):
     if metric.function.__module__ != "soft_clustering.metrics.external":  # there the names are those of two equals
         assert tuple(required) == metric.needs
     keywords = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
-    assert metric.options == tuple(name for name in keywords if name == "m")
+    assert metric.options == tuple(name for name in keywords if name in OPTIONS)
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
@@ -56,7 +58,14 @@ def clustering(seed, spread):
     X, y = make_blobs(200, 3, centers=np.eye(3) * 20, cluster_std=spread, random_state=seed)
     model = FCM(3, m=2.0, random_state=0).fit(X)
     U = model.memberships_
+    near = kneighbors_graph(X, 10)
+    # a document per sample: the words of its class, and as many others as the data are hard
+    rng = np.random.RandomState(seed)
+    words = rng.uniform(size=(200, 9)) < np.where(y[:, None] == np.arange(9) // 3, 0.9, 0.05 * spread)
     return {
+        "graph": near + near.T,
+        "counts": words.astype(float),
+        "topics": [[0, 1, 2], [3, 4, 5], [6, 7, 8]],
         "X": X,
         "U": U,
         "centers": model.centers_,
@@ -73,7 +82,9 @@ def test_sense_and_bounds(metric):
     easy, hard = metric(**clustering(0, 1.0)), metric(**clustering(0, 8.0))
     low, high = metric.bounds
     assert low <= easy <= high and low <= hard <= high
-    if metric.name == "separation":  # a matter of the prototypes alone
+    if metric.name == "node_coverage":  # a matter of the cover alone
+        assert metric(cover=np.eye(3)) == 1 > metric(cover=np.eye(3)[:, :2])
+    elif metric.name == "separation":  # a matter of the prototypes alone
         assert metric(centers=[[0.0], [2.0]]) > metric(centers=[[0.0], [1.0]])
     elif metric.sense is not None:
         assert easy > hard if metric.sense == "max" else easy < hard
@@ -99,7 +110,8 @@ def shown(metric):
     """The row of an index in the documentation."""
     low, high = (f"{bound:g}" for bound in metric.bounds)
     better = {"max": "larger", "min": "smaller", None: "(crispness)"}[metric.sense]
-    needs = ", ".join(f"`{name}`" for name in (*metric.needs, *metric.options))
+    options = [name for name in metric.options if name in ("m", "max_samples")]
+    needs = ", ".join(f"`{name}`" for name in (*metric.needs, *options))
     return f"| `{metric.name}` | {metric.title} | {low} to {high} | {better} | {needs} |"
 
 

@@ -257,7 +257,7 @@ class ClusteringBenchmark:
 
 def _n_classes(y: Any) -> int:
     """Return the number of classes, or of the communities of a cover."""
-    shape = getattr(y, "shape", ())
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     return int(shape[1]) if len(shape) == 2 and y.dtype.kind == "b" else len(np.unique(y))
 
 

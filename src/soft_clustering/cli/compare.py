@@ -182,8 +182,7 @@ def _with_notes(columns: Sequence[Column], shown: list[Record], results: list[Re
     notes = [
         f"{result['model']}, K={result['n_clusters'] or '?'}: {outcome_of(result)}"
         for result in results
-        if result["reason"]
-        or (_warned(result) and result["model"] in visible and visible[result["model"]] == result["k"])
+        if result["reason"] or (_warned(result) and (result["model"], result["k"]) in visible)
     ]
     return "\n".join([table(columns, short), *(["", *notes] if notes else [])])
 

@@ -14,9 +14,10 @@ _READERS = {
     "read_texts": "texts",
     "read_image": "images",
     "read_distances": "distances",
+    "read_table": "tables",
 }
 
-__all__ = ["read_cover", "read_distances", "read_graph", "read_image", "read_texts", "write_cover"]
+__all__ = ["read_cover", "read_distances", "read_graph", "read_image", "read_table", "read_texts", "write_cover"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..._extras import require
 from ..._text import one_line
-from ...datasets.files import read_npz, reading
+from .content import read_npz, reading
 from .delimited import PROMISED, encoding_of, open_bytes, read_delimited, recognise
 
 if TYPE_CHECKING:

@@ -96,17 +96,19 @@ def test_models_of_features_have_no_links(compared):
 def test_memberships_are_those_of_the_fit(compared):
     summary, _ = compared
     rows = summary["rows"]
+    number = {model["name"]: place for place, model in enumerate(summary["models"])}
     expected = {
-        0: FCM(3, random_state=0).fit(X).memberships_,
-        1: GaussianMixture(3, random_state=0).fit(X).predict_proba(X),
+        "FCM": FCM(3, random_state=0).fit(X).memberships_,
+        "mixture": GaussianMixture(3, random_state=0).fit(X).predict_proba(X),
     }
-    for number, U in expected.items():
-        np.testing.assert_allclose(memberships_in(summary, number), U[rows], atol=0.5 / 255 + 1e-4)
+    for name, U in expected.items():
+        np.testing.assert_allclose(memberships_in(summary, number[name]), U[rows], atol=0.5 / 255 + 1e-4)
     labels = DBSCAN(eps=0.3).fit_predict(X)
-    np.testing.assert_array_equal(memberships_in(summary, 3), labels[rows, None] == np.arange(labels.max() + 1))
-    assert memberships_in(summary, 2).sum(axis=1).tolist() == [1.0] * 150
-    assert summary["models"][4]["sizes"] == [150]
-    assert summary["models"][5]["memberships"] is None
+    found = memberships_in(summary, number["noise"])
+    np.testing.assert_array_equal(found, labels[rows, None] == np.arange(labels.max() + 1))
+    assert memberships_in(summary, number["pipeline"]).sum(axis=1).tolist() == [1.0] * 150
+    assert summary["models"][number["one"]]["sizes"] == [150]
+    assert summary["models"][number["none"]]["memberships"] is None
 
 
 def test_the_command_runs(compared, tmp_path, monkeypatch):
@@ -161,7 +163,7 @@ def test_command(tmp_path, monkeypatch, capsys):
     words += ["--report", "report.html", "-o", "runs.jsonl"]
     assert main(words) == 0
     captured = capsys.readouterr()
-    assert "resuming" not in captured.err  # the file had no memberships
+    assert "resuming, 3 of 3 runs are done" in captured.err  # the memberships are beside the file
     assert captured.err.splitlines()[-2:] == ["the report is report.html", "all measurements are in runs.jsonl"]
     summary = data_of(tmp_path / "report.html")
     names = [line.split()[0] for line in captured.out.splitlines()[3:6]]
@@ -174,15 +176,19 @@ def test_command(tmp_path, monkeypatch, capsys):
     counts = np.bincount(summary["classes"])
     assert counts.tolist() == [50, 50, 50]
     assert all(model["memberships"] for model in summary["models"])
-    # what is left: the data, the measurements, the report
-    assert {path.name for path in tmp_path.iterdir()} == {"my flowers.csv", "runs.jsonl", "report.html"}
+    # what is left: the data, the measurements, the memberships, the report
+    kept = {"my flowers.csv", "runs.jsonl", "runs.memberships", "report.html"}
+    assert {path.name for path in tmp_path.iterdir()} == kept
 
 
 def test_command_with_a_range(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["compare", "-m", "FCM", "SCM", "-k", "2:3", "--report", "report.html"]) == 0
     summary = data_of(tmp_path / "report.html")
-    assert sorted((model["name"], model["n_clusters"]) for model in summary["models"])[0] == ("FCM", 2)
+    assert sorted((model["name"], model["n_clusters"]) for model in summary["models"])[0] == ("FCM", 3)
+    best = summary["models"][summary["recommendation"]["model"]]
+    assert (summary["curves"]["model"], summary["curves"]["recommended"]) == (best["name"], best["n_clusters"])
+    assert summary["curves"]["criteria"]["silhouette"]["choice"] == 2
     assert len(summary["models"]) == 2
 
 

@@ -9,7 +9,14 @@ from soft_clustering.benchmarking import ClusteringBenchmark
 from soft_clustering.benchmarking.records import SCHEMA, Journal
 from soft_clustering.benchmarking.runner import FinishedRun, PlannedRun
 from soft_clustering.report import pipeline
-from soft_clustering.report.pipeline import ReportRequest, at_chosen_k, choices_of_k, run_comparison
+from soft_clustering.report.pipeline import (
+    ReportRequest,
+    Subject,
+    at_chosen_k,
+    choices_of_k,
+    run_comparison,
+    usual_k,
+)
 
 X, Y = load_iris(return_X_y=True)
 
@@ -35,23 +42,28 @@ class Silent:
 
 def test_choices_of_k():
     finished = [
-        finished_run("A", 3, 0.4, calinski_harabasz=1.0, davies_bouldin=0.9, xie_beni=0.2),
-        finished_run("A", 2, 0.3, calinski_harabasz=1.0, davies_bouldin=0.8, xie_beni=np.inf),
+        finished_run("A", 3, 0.4, calinski_harabasz=1.0, davies_bouldin=0.9, xie_beni=0.2, gain=0.1),
+        finished_run("A", 2, 0.3, calinski_harabasz=1.0, davies_bouldin=0.8, xie_beni=np.inf, gain=0.4),
         finished_run("B", None, 0.5, calinski_harabasz=1.0, davies_bouldin=0.5),
     ]
-    assert choices_of_k(finished) == {
-        "A": {"silhouette": 3, "calinski_harabasz": None, "davies_bouldin": 2, "xie_beni": 3},
-        "B": dict.fromkeys(["silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni"]),
-    }
+    nothing = dict.fromkeys(["gaussian_bic", "silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni"])
+    chosen = {"gaussian_bic": 2, "silhouette": 3, "davies_bouldin": 2, "xie_beni": 3}
+    assert choices_of_k(finished) == {"A": nothing | chosen, "B": nothing}
 
 
-def test_equal_silhouettes_show_the_smallest_number():
-    finished = [finished_run(model, K, 0.5) for model in "ab" for K in (4, 2, 3)]
-    finished += [finished_run("failed", 2), finished_run("finds", None, 0.4)]
-    choices = {"a": {"silhouette": None}, "b": {"silhouette": 3}}
-    choices |= {model: {"silhouette": None} for model in ("failed", "finds")}
+def test_models_are_shown_at_the_first_choice_or_the_smallest_number():
+    finished = [finished_run(model, K, 0.5, status="ok") for model in "ab" for K in (4, 2, 3)]
+    finished += [finished_run("failed", 2, status="error"), finished_run("finds", None, 0.4, status="ok")]
+    nothing = {"gaussian_bic": None, "silhouette": None}
+    choices = {"a": nothing, "b": {"gaussian_bic": None, "silhouette": 3}, "failed": nothing, "finds": nothing}
     shown = at_chosen_k(finished, choices)
     assert [(record["model"], run.n_clusters) for run, record in shown] == [("a", 2), ("b", 3), ("finds", None)]
+
+
+def test_the_usual_number_of_clusters():
+    choices = {name: {"gaussian_bic": K, "silhouette": 9} for name, K in zip("abcde", [4, 3, 4, 3, None], strict=True)}
+    assert usual_k(choices) == 3  # as often as 4, and smaller; the model without a first choice has 9
+    assert usual_k({"a": {"gaussian_bic": None}}) is None
 
 
 def benchmarks(*numbers):
@@ -79,12 +91,13 @@ def test_several_numbers_of_clusters(monkeypatch, tmp_path):
     monkeypatch.setattr(pipeline, "write", write)
     comparison, summary = run_comparison(
         benchmarks(2, 3),
+        Subject(X, Y, "iris"),
         Journal(None),
         Silent(),
         n_jobs=1,
         rank_by="ari",
         show=shown.append,
-        report=ReportRequest(path, X, Y, "iris", "the command"),
+        report=ReportRequest(path, "the command"),
     )
     # SCM finds K itself, so it is fitted once; without a value it comes last
     assert comparison.n_planned == 3
@@ -105,11 +118,13 @@ def test_interruption_keeps_what_is_finished(name, monkeypatch, tmp_path):
 
     monkeypatch.setattr("soft_clustering.benchmarking.runner.execute", interrupted)
     progress, path = Silent(), name and tmp_path / name
-    comparison, summary = run_comparison(benchmarks(2), Journal(path), progress, n_jobs=1, stop_at_interrupt=True)
+    comparison, summary = run_comparison(
+        benchmarks(2), Subject(X), Journal(path), progress, n_jobs=1, stop_at_interrupt=True
+    )
     assert [run.n_clusters for run, _ in comparison.finished] == [2]
     assert (comparison.interrupted, comparison.n_planned, summary) == (True, 2, {})
     assert (progress.total, progress.done, progress.closed) == (2, 1, True)
     progress = Silent()
     with pytest.raises(KeyboardInterrupt):
-        run_comparison(benchmarks(2), Journal(None), progress, n_jobs=1)
+        run_comparison(benchmarks(2), Subject(X), Journal(None), progress, n_jobs=1)
     assert progress.closed

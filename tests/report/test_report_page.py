@@ -231,6 +231,12 @@ def test_nothing_is_wider_than_paper(show, iris, fits):
         ".map(selector => getComputedStyle(document.querySelector(selector)).display)"
     )
     assert set(hidden) == {"none"}
+    # a picture drawn for the screen keeps its proportions, and nobody can point at the heat map
+    fit, size = page.run(
+        "const style = selector => getComputedStyle(document.querySelector(selector));"
+        "return [style('.panel canvas').objectFit, style('.heat td span').fontSize]"
+    )
+    assert (fit, float(size.removesuffix("px")) > 7) == ("contain", True)
     page.run("dispatchEvent(new Event('afterprint'))")
 
 

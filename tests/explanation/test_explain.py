@@ -293,7 +293,7 @@ def test_typical_samples_of_categories_and_gaps():
 
 
 def test_sparse_table():
-    S = sparse.random_array((80, 6), density=0.3, rng=np.random.default_rng(0), format="csr")
+    S = sparse.csr_array(sparse.random(80, 6, 0.3, random_state=0))
     U = np.random.default_rng(0).dirichlet(np.ones(3), 80)
     found, dense = explain_memberships(U, S), explain_memberships(U, S.toarray())
     assert [rows.tolist() for rows in found.typical] == [rows.tolist() for rows in dense.typical]
@@ -339,6 +339,11 @@ def test_one_sample():
         ({"X": np.full((4, 2), np.inf)}, "X contains infinity"),
         ({"feature_names": ["a"]}, "feature_names must have 2 entries. Got 1"),
         ({"sample_names": ["a"]}, "sample_names must have 4 entries. Got 1"),
+        (
+            {"modality": "graph", "X": np.eye(4), "feature_names": list("abcd")},
+            "feature_names must be None for modality",
+        ),
+        ({"modality": "graph", "X": np.eye(4), "sample_names": ["a"]}, "sample_names must have 4 entries. Got 1"),
         ({"modality": "sound"}, "modality must be one of features, documents, graph, image, distances, similarities"),
         ({"n_top": 0}, "n_top"),
         ({"n_samples": 0}, "n_samples"),
@@ -422,6 +427,7 @@ def test_edges_with_new_names():
     names = list("abcdef")
     explanation = explain(model, edges, sample_names=names)
     assert set(explanation.names(range(6))) == set(names)
+    assert {node["node"] for cluster in explanation.to_dict()["clusters"] for node in cluster["nodes"]} <= set(names)
 
 
 def test_colours():

@@ -73,7 +73,7 @@ def test_chunks_do_not_matter(monkeypatch):
 
 
 def test_sparse_as_dense():
-    S = sparse.random_array((80, 6), density=0.3, rng=np.random.default_rng(0), format="csr")
+    S = sparse.csr_array(sparse.random(80, 6, 0.3, random_state=0))
     U = rng().dirichlet(np.ones(3), 80)
     for form in (S, S.tocoo(), S.tocsc(), sparse.csr_matrix(S), S.astype(np.float32)):
         found = profile_features(U, form)
@@ -82,7 +82,7 @@ def test_sparse_as_dense():
 
 
 def test_sparse_missing_values():
-    S = sparse.random_array((80, 6), density=0.3, rng=np.random.default_rng(0), format="csr")
+    S = sparse.csr_array(sparse.random(80, 6, 0.3, random_state=0))
     S.data[::7] = np.nan
     U = rng().dirichlet(np.ones(3), 80)
     found, expected = profile_features(U, S), profile_features(U, S.toarray())

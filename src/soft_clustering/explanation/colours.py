@@ -33,6 +33,12 @@ class ColourProfile:
         The mean colour ``#rrggbb`` of each cluster; grey if there is one channel, '' for 2 or more than 4 channels.
     places : list of str
         Such as ``'upper left'``; '' if the cluster is spread over the image, or the image is a volume.
+
+    Examples
+    --------
+    >>> from soft_clustering.explanation import profile_colours
+    >>> profile_colours([[1, 0], [0, 1], [1, 0], [0, 1]], [[0.0, 1.0], [0.0, 1.0]]).colours
+    ['#000000', '#ffffff']
     """
 
     channels: FeatureProfile

@@ -28,6 +28,7 @@ from .weights import borderline_samples, cluster_sizes, cluster_weights, typical
 from .words import distances_to_words, profile_shares, read_documents, word_shares
 
 _N_TOP, _N_WORDS = 5, 10
+_WITHOUT_FEATURES = ("graph", "distances", "similarities")
 _OF_ROWS = ("features", "documents", "distances", "similarities")  # an entry of X is a sample
 
 
@@ -160,7 +161,9 @@ def explain_memberships(
     n_top = (_N_WORDS if modality == "documents" else _N_TOP) if n_top is None else check_count("n_top", n_top)
     if modality not in _READERS:
         raise ValueError(f"modality must be one of {', '.join(_READERS)}. Got {modality!r} instead.")
-    found = _READERS[modality](U, X, feature_names)
+    if feature_names is not None and modality in _WITHOUT_FEATURES:
+        raise ValueError(f"feature_names must be None for modality={modality!r}: sample_names names the samples.")
+    found = _READERS[modality](U, X, sample_names if modality == "graph" else feature_names)
     return Explanation(
         model=name,
         modality="distances" if modality == "similarities" else modality,
@@ -171,7 +174,7 @@ def explain_memberships(
         borderline=borderline_samples(U, n_samples),
         sample_names=found.names if sample_names is None else check_names("sample_names", sample_names, len(U)),
         n_top=n_top,
-        notes=found.notes,
+        notes=list(found.notes),
     )
 
 
@@ -214,7 +217,7 @@ class _Found(NamedTuple):
     profile: Profile
     cost: Array  # of each sample: its distance from the middle of its cluster
     names: Sequence[str] | None = None
-    notes: list[str] = []  # noqa: RUF012
+    notes: Sequence[str] = ()
 
 
 def _of_table(U: Array, table: Table, names: Sequence[str] | None = None) -> _Found:

@@ -75,6 +75,13 @@ class FeatureProfile:
     Notes
     -----
     All values are nan if a cluster, or the rest, has no sample with a value.
+
+    Examples
+    --------
+    >>> from soft_clustering.explanation import profile_features
+    >>> profile = profile_features([[1, 0]] * 9 + [[0, 1]] * 9, [[i, i % 3] for i in range(18)], ["place", "rest"])
+    >>> profile.phrases(0, 3), profile.difference[0].round(2)
+    (['lower place (4.0 against 13.0)'], array([-1.73,  0.  ]))
     """
 
     names: list[str]

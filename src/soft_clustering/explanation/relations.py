@@ -12,9 +12,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
-from .._types import Array, GraphLike, MatrixLike
+from .._types import Array, GraphLike, MatrixLike, Names
 from ..inputs.features import is_dask, naming
 from ..inputs.graphs import validate_graph
+from .features import check_names
 from .profile import Bar
 from .weights import cluster_weights
 from .wording import number_pair, percent, short
@@ -34,6 +35,12 @@ class NodeProfile:
         The sum of the weights of a node's links to the members of each cluster, times their memberships.
     density, density_elsewhere : ndarray of shape (n_clusters,)
         The share of the pairs of members that are linked, and of the pairs of a member and a node elsewhere.
+
+    Examples
+    --------
+    >>> from soft_clustering.explanation import profile_nodes
+    >>> profile_nodes([[1, 0], [1, 0], [0, 1]], [("Ann", "Bob"), ("Bob", "Cem")]).phrases(0, 2)
+    ['around Ann, Bob', '100 % of its pairs linked, 50 % with the rest']
     """
 
     names: list[str]
@@ -101,7 +108,7 @@ class _Reader(BaseEstimator):
     """Holds what the validation of a graph finds."""
 
 
-def profile_nodes(U: ArrayLike, graph: GraphLike, node_names: Any = None) -> NodeProfile:
+def profile_nodes(U: ArrayLike, graph: GraphLike, sample_names: Names | None = None) -> NodeProfile:
     """Find the central nodes of each cluster of a graph, and how dense its links are.
 
     Parameters
@@ -109,8 +116,8 @@ def profile_nodes(U: ArrayLike, graph: GraphLike, node_names: Any = None) -> Nod
     U : array-like of shape (n_nodes, n_clusters)
         Memberships of any kind.
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of edges
-    node_names : sequence of str, default=None
-        None takes those of the graph.
+    sample_names : sequence of str, default=None
+        Names of the nodes; None takes those of the graph.
 
     Returns
     -------
@@ -137,9 +144,7 @@ def profile_nodes(U: ArrayLike, graph: GraphLike, node_names: Any = None) -> Nod
         A = validate_graph(reader, graph, binary=False).astype(np.float64)
     if A.shape[0] != len(W):
         raise ValueError(f"X must have one node per row of the memberships, {len(W)} nodes. Got {A.shape[0]} instead.")
-    names = [str(name) for name in (reader.node_names_ if node_names is None else node_names)]
-    if len(names) != len(W):
-        raise ValueError(f"node_names must have {len(W)} entries. Got {len(names)} instead.")
+    names = check_names("sample_names", reader.node_names_ if sample_names is None else sample_names, len(W))
     links = A.astype(bool).astype(np.float64)
     elsewhere = W.sum(axis=1, keepdims=True) - W
     return NodeProfile(names, W, A @ W, _mean_of_pairs(links, W, W), _mean_of_pairs(links, W, elsewhere))
@@ -165,6 +170,12 @@ class PairProfile:
         The mean over pairs of members, and over pairs of a member and a sample elsewhere; 0 if there are no pairs.
     to_members : ndarray of shape (n_samples, n_clusters)
         The mean of each sample to the members of each cluster.
+
+    Examples
+    --------
+    >>> from soft_clustering.explanation import profile_pairs
+    >>> profile_pairs([[1, 0], [1, 0], [0, 1]], [[0, 1, 4], [1, 0, 3], [4, 3, 0]]).phrases(0, 1)
+    ['mean distance 1.0 within, 3.5 to the rest']
     """
 
     measure: str

@@ -54,6 +54,25 @@ class Explanation:
         A row per cluster.
     features : pandas.DataFrame
         A row per cluster and feature; ``features.loc[k]`` is the table of cluster k.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from soft_clustering import FCM, explain
+    >>> X = load_iris(as_frame=True).data
+    >>> explanation = explain(FCM(3, random_state=0).fit(X), X)
+    >>> explanation.clusters[["size", "share", "doubtful"]].round(2)  # doctest: +NORMALIZE_WHITESPACE
+             size  share  doubtful
+    cluster
+    0          60   0.36      0.15
+    1          50   0.35      0.00
+    2          40   0.29      0.10
+    >>> table = explanation.features.loc[1][["feature", "inside", "elsewhere", "difference"]]
+    >>> table.round(2).head(2)  # doctest: +NORMALIZE_WHITESPACE
+                    feature  inside  elsewhere  difference
+    rank
+    1     petal length (cm)    1.66       4.87       -1.82
+    2      petal width (cm)    0.33       1.66       -1.75
     """
 
     model: str

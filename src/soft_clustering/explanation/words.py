@@ -27,6 +27,12 @@ class WordProfile:
     ----------
     shares : FeatureProfile
         The comparison of the shares of the words in the documents.
+
+    Examples
+    --------
+    >>> from soft_clustering.explanation import profile_words
+    >>> profile_words([[1, 0], [0, 1]], ["a goal for the team", "a vote for the law"]).phrases(0, 3)
+    ['words goal, team']
     """
 
     shares: FeatureProfile

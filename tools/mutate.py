@@ -192,7 +192,8 @@ def left_alone(node: Any) -> bool:
 
 def same(node: Any, replacement: Any) -> bool:
     """Return whether two nodes mean the same: the same text, or the same number in another notation."""
-    if isinstance(node, cst.BaseNumber) and isinstance(replacement, cst.BaseNumber):
+    numbers = cst.Integer | cst.Float | cst.Imaginary
+    if isinstance(node, numbers) and isinstance(replacement, numbers):
         return bool(node.evaluated_value == replacement.evaluated_value)
     return bool(node.deep_equals(replacement))
 

@@ -284,7 +284,7 @@ class NOCD(NodeNetwork):
     best_epoch_: int
     membership_kind: ClassVar[MembershipKind] = "affiliation"
     _binary: ClassVar[bool] = True
-    _policy = Policy(monotone=False, residual=objective_change, by_objective=True, place=None)
+    _policy = Policy(monotone=False)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": PARAMETERS["n_clusters"],
         "hidden_layer_sizes": ["array-like"],

@@ -70,6 +70,10 @@ def test_one_unsound_covariance_is_enough():
     np.testing.assert_allclose(factors[0], np.eye(2))
 
 
+def test_a_condition_number_beyond_any_float_is_unsound():
+    assert sound_factors(np.diag([1e150, 1e-200])[None]) is None
+
+
 def test_sound_covariances_are_kept_as_they_are():
     covariance = np.array([[2.0, 0.5], [0.5, 1.0]])
     kept, factor = floored(covariance)

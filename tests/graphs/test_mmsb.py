@@ -277,6 +277,8 @@ def test_sample_of_another_size():
     drawn, shares = model.sample(200)
     assert drawn.shape == (200, 200)
     assert {tuple(row) for row in shares} <= {tuple(row) for row in model.memberships_}
+    alone, _ = model.sample(1)
+    assert alone.shape == (1, 1) and alone.nnz == 0
     for wrong in (0, -3, 2.5, "10"):
         with pytest.raises(ValueError, match="n_nodes must be an int >= 1"):
             model.sample(wrong)

@@ -58,6 +58,14 @@ def test_means_of_components():
     np.testing.assert_allclose(means[1], sums.sum(axis=0) / 6)
 
 
+@pytest.mark.parametrize("share, mean", [(0.9e-8, 5.0), (1.1e-8, 2.0)])
+def test_a_share_of_less_than_a_hundred_millionth_is_empty(share, mean):
+    """Two components hold the rest, about a mean of 5; the third has a mean of 2."""
+    weight = np.array([0.5, 0.5, share]) * 100 / (1 + share)
+    means = component_means(weight[:, None] * [[4.0], [6.0], [2.0]], weight)
+    np.testing.assert_allclose(means, [[4.0], [6.0], [mean]], rtol=1e-7)
+
+
 @pytest.mark.parametrize("rows, distinct", [([[1], [1], [1]], 1), ([[1], [2], [1 + 1e-7]], 2), ([[1], [2], [3]], 3)])
 def test_distinct_components(rows, distinct):
     assert count_distinct(np.array(rows, dtype=float)) == distinct

@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
-from soft_clustering import MBMM
+from soft_clustering import GMM, MBMM
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.mixture.base import component_means, count_distinct, given_memberships, smoothed_kmeans
+from soft_clustering.mixture.base import (
+    MixtureClusterer,
+    component_means,
+    count_distinct,
+    given_memberships,
+    smoothed_kmeans,
+)
 
 X = np.array([[0.0], [0.1], [5.0], [5.2], [9.0]])
 
@@ -69,3 +75,21 @@ def test_a_share_of_less_than_a_hundred_millionth_is_empty(share, mean):
 @pytest.mark.parametrize("rows, distinct", [([[1], [1], [1]], 1), ([[1], [2], [1 + 1e-7]], 2), ([[1], [2], [3]], 3)])
 def test_distinct_components(rows, distinct):
     assert count_distinct(np.array(rows, dtype=float)) == distinct
+
+
+def test_methods_must_be_written():
+    model = MixtureClusterer()
+    for call in (
+        lambda: model._log_joint(None, None),
+        lambda: model._n_parameters(),
+        lambda: model._seeded_memberships(None, None, 0),
+        lambda: model._from_memberships(None, None),
+    ):
+        with pytest.raises(NotImplementedError):
+            call()
+
+
+@pytest.mark.parametrize("model", [GMM, MBMM])
+def test_one_sample_by_default(model):
+    X, labels = model(2, random_state=0).fit(np.random.default_rng(0).uniform(0.1, 0.9, (40, 3))).sample()
+    assert X.shape == (1, 3) and labels.shape == (1,)

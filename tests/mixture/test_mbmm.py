@@ -358,6 +358,16 @@ def test_empty_components_are_seeded_anew():
     assert adjusted_rand_score(y, model.labels_) > 0.65
 
 
+def test_a_component_that_is_seeded_anew_is_as_concentrated_as_the_others():
+    X, _ = planted(0, 300)
+    start = np.tile([1.0, 0.0], (300, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = MBMM(2, init=start, max_iter=1).fit(X)
+    # The parts of the worst row sum to 1.
+    assert model.shapes_[1].sum() == pytest.approx(model.shapes_[0].sum(), rel=1e-6)
+
+
 def test_a_component_stays_empty_rather_than_loop():
     with pytest.warns(ConvergenceWarning, match="components|memberships"):
         model = MBMM(3, init=np.tile([1.0, 0, 0], (30, 1))).fit(np.full((30, 2), 0.3))

@@ -67,5 +67,5 @@ def test_draws_in_a_row_are_distinct(size, k):
 def test_sparse_objects_are_refused():
     X = np.eye(6)
     for metric in ("euclidean", "precomputed"):
-        with pytest.raises(TypeError, match="[Ss]parse"):
+        with pytest.raises(TypeError, match=r"[Ss]parse"):
             validate_objects(EVCLUS(2, metric=metric), sparse.csr_array(X), metric, reset=True)

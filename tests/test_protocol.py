@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import random
+import re
 import subprocess
 import sys
 import warnings
@@ -262,6 +265,16 @@ def test_registry_row(row):
     namespace = {}
     exec(f"from soft_clustering import {row.name}", namespace)
     assert namespace[row.name] is cls
+
+
+@each
+def test_documented_defaults(row):
+    cls = getattr(soft_clustering, row.name)
+    documented = {}
+    for names, default in re.findall(r"^([\w, ]+) : .*default=(.+)$", inspect.getdoc(cls), re.MULTILINE):
+        documented |= dict.fromkeys(names.split(", "), ast.literal_eval(default))
+    for name, parameter in inspect.signature(cls).parameters.items():
+        assert repr(documented[name]) == repr(parameter.default)
 
 
 def test_registry_names_are_unique():

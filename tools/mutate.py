@@ -192,7 +192,8 @@ def left_alone(node: Any) -> bool:
 
 def same(node: Any, replacement: Any) -> bool:
     """Return whether two nodes mean the same: the same text, or the same number in another notation."""
-    if isinstance(node, cst.BaseNumber) and isinstance(replacement, cst.BaseNumber):
+    numbers = cst.Integer | cst.Float | cst.Imaginary
+    if isinstance(node, numbers) and isinstance(replacement, numbers):
         return bool(node.evaluated_value == replacement.evaluated_value)
     return bool(node.deep_equals(replacement))
 
@@ -440,7 +441,8 @@ def run(mutants: list[Mutant], results: Path, python: str, workers: int, budget:
     """Test the mutants and append what became of them to ``results``."""
     users, names = imports(), estimators()
     stages = {module: stages_of(module, users, names) for module in {mutant.module for mutant in mutants}}
-    needed = sorted({tests for runs in stages.values() for stage in runs for tests in stage}, key=str)
+    # The names now, because the trees hold the files as they are now: someone may write tests while the mutants run.
+    needed = {tests: tests.name for runs in stages.values() for stage in runs for tests in stage}
     cache = results.with_suffix(".baseline.json")
     known: dict[str, dict[str, float]] = json.loads(cache.read_text(encoding="utf-8")) if cache.exists() else {}
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder, ThreadPoolExecutor(workers) as pool:
@@ -465,17 +467,17 @@ def run(mutants: list[Mutant], results: Path, python: str, workers: int, budget:
                     future.cancel()
 
         missing: dict[Any, Callable[[Tree], Any]] = {
-            tests: methodcaller("baseline", tests) for tests in needed if tests.name not in known
+            tests: methodcaller("baseline", tests) for tests in sorted(needed, key=str) if needed[tests] not in known
         }
         for tests, passed in as_they_end(missing):
-            known[tests.name] = passed
+            known[needed[tests]] = passed
             cache.write_text(json.dumps(known), encoding="utf-8")
             print(
                 f"baseline {' '.join(tests.arguments())}: {len(passed)} tests, {sum(passed.values()):.1f} s", flush=True
             )
 
         chosen = {
-            module: [quickest([known[tests.name] for tests in stage], budget) for stage in runs]
+            module: [quickest([known[needed[tests]] for tests in stage], budget) for stage in runs]
             for module, runs in stages.items()
         }
         waiting: dict[Any, Callable[[Tree], Any]] = {

@@ -23,6 +23,12 @@ def test_stopping_is_scale_free(scale):
     assert model.n_iter_ == FCM(3, m=2, init=IRIS[[0, 60, 120]]).fit(IRIS).n_iter_
 
 
+def test_no_more_clusters_than_samples():
+    with pytest.raises(ValueError, match="n_samples=3 should be >= n_clusters=4"):
+        FCM(4).fit(IRIS[:3])
+    assert FCM(3).fit(IRIS[:3]).memberships_.shape == (3, 3)
+
+
 # New centres ----------------------------------------------------------------------------------------------------------
 
 

@@ -324,3 +324,17 @@ def test_seeding_over_several_blocks(seeding):
     for seed in range(5):
         one = seeding(whole, 6, np.random.RandomState(seed))
         np.testing.assert_array_equal(seeding(cut(whole, [7, 200]), 6, np.random.RandomState(seed)), one)
+
+
+@pytest.mark.parametrize("far", [1.0, 1e6])
+def test_distance_from_the_span_of_the_rows(far):
+    """A point of the span has distance 0, however far away it is; the rounding grows with its length."""
+    X = np.random.default_rng(0).normal(size=(4, 30))
+    blocks = make_blocks(X).in_subspace()
+    inside = X[0] + far * (X[1:] - X[0]).sum(axis=0)
+    z = blocks.frame.from_input(inside[None])
+    assert z[0, -1] == 0
+    np.testing.assert_allclose(blocks.frame.to_input(z)[0], inside, rtol=0, atol=1e-12 * far)
+    outside = np.ones(30) - blocks.frame.basis.T @ blocks.frame.basis.sum(axis=1)
+    outside /= np.linalg.norm(outside)
+    assert blocks.frame.from_input((X[0] + outside)[None])[0, -1] == pytest.approx(blocks.frame.unit, rel=1e-9)

@@ -13,7 +13,7 @@ from sklearn.preprocessing import scale
 
 from soft_clustering import BGMM, CAFHFCM, ENTROPYFCM, FCM, GMM
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.engine.collapse import collapse
+from soft_clustering.engine.collapse import coinciding, collapse
 
 IRIS = load_iris().data
 WINE = scale(load_wine().data)
@@ -54,7 +54,9 @@ def test_collapse_is_said(V, memberships, message):
     ],
 )
 def test_nothing_is_said_of_a_good_fit(V, memberships):
-    assert collapse("NAME", np.array(V), np.array(memberships), SQUARE, "the remedy") == []
+    V, memberships = np.array(V), np.array(memberships)
+    assert collapse("NAME", V, memberships, SQUARE, "the remedy") == []
+    assert coinciding("NAME", V, memberships, 2.0, "the remedy") == []
 
 
 def test_a_coarse_tolerance_tells_less_apart():

@@ -70,6 +70,10 @@ def test_one_unsound_covariance_is_enough():
     np.testing.assert_allclose(factors[0], np.eye(2))
 
 
+def test_a_condition_number_beyond_any_float_is_unsound():
+    assert sound_factors(np.diag([1e150, 1e-200])[None]) is None
+
+
 def test_sound_covariances_are_kept_as_they_are():
     covariance = np.array([[2.0, 0.5], [0.5, 1.0]])
     kept, factor = floored(covariance)
@@ -86,3 +90,10 @@ def test_prototypes_that_differ_by_less_than_a_millionth_are_one(difference, ali
     complaints = shape_collapse("GK", balls, np.array([[0.9, 0.1], [0.2, 0.8]]), "scale X")
     assert bool(complaints) == alike
     assert not alike or "1 distinct prototypes" in complaints[0]
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_covariances_whose_squares_are_no_float(unit):
+    covariance, factor = floored(unit * np.array([[2.0, 0.5], [0.5, 1.0]]))
+    np.testing.assert_allclose(covariance, unit * np.array([[2.0, 0.5], [0.5, 1.0]]), rtol=1e-14)
+    np.testing.assert_allclose(factor @ covariance @ factor.T, np.eye(2), atol=1e-14)

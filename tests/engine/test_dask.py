@@ -108,10 +108,11 @@ def test_grouping_does_not_change_a_bit(monkeypatch):
 
 
 def test_chunks_of_one_worker_go_together(cluster):
-    from soft_clustering.engine.dask_blocks import DaskBlocks
+    from soft_clustering.engine.dask_blocks import DaskBlocks, _holders
 
     data = da.from_array(X, chunks=(50, 4)).persist()
     blocks = DaskBlocks(data, None)
+    assert _holders(data).keys() == {chunk.key for chunk in blocks._chunks}
     assert sorted(c for group in blocks._groups for c in group) == list(range(24))
     assert len(blocks._groups) <= 8
     holders = cluster.who_has()

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from soft_clustering.engine.dissimilarities import Dissimilarities, distinct_draws, medoid_labels
+from soft_clustering import EVCLUS
+from soft_clustering.engine.dissimilarities import Dissimilarities, distinct_draws, medoid_labels, validate_objects
 
 IRIS = load_iris().data
 
@@ -60,3 +62,10 @@ def test_draws_in_a_row_are_distinct(size, k):
     assert all(len(set(row)) == k for row in draws.tolist())
     expected = 2000 * k / size
     assert np.abs(np.bincount(draws.ravel(), minlength=size) - expected).max() < 6 * np.sqrt(expected)
+
+
+def test_sparse_objects_are_refused():
+    X = np.eye(6)
+    for metric in ("euclidean", "precomputed"):
+        with pytest.raises(TypeError, match=r"[Ss]parse"):
+            validate_objects(EVCLUS(2, metric=metric), sparse.csr_array(X), metric, reset=True)

@@ -82,6 +82,13 @@ def test_samples_on_centers_and_in_several_balls():
     np.testing.assert_allclose(J, [0, 0, 0, 1 / 3, 0], atol=1e-15)
 
 
+def test_a_ball_without_a_sample_stays():
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [9.0, 0.0], [9.0, 1.0]])
+    model = FCC(3, radius=1.0, init=[[0.0, 0.5], [9.0, 0.5], [99.0, 0.0]], max_iter=1).fit(X)
+    np.testing.assert_allclose(model.centers_, [[0.0, 0.5], [9.0, 0.5], [99.0, 0.0]], rtol=0, atol=1e-13)
+    np.testing.assert_array_equal(model.memberships_, np.eye(3)[[0, 0, 1, 1]])
+
+
 @pytest.mark.parametrize("m", ["auto", 1.5, 3.0])
 @pytest.mark.parametrize("data", ["iris", "copies"])
 def test_radius_zero_is_fuzzy_c_means(m, data):

@@ -512,7 +512,8 @@ def test_not_converged_is_said():
 @pytest.mark.parametrize(
     "parameters",
     [
-        *({"n_clusters": 0}, {"m": 1.0}, {"m": "two"}, {"membership_weight": -1.0}, {"typicality_weight": np.inf}),
+        *({"n_clusters": 0}, {"m": 1.0}, {"m": "two"}, {"membership_weight": -0.1}, {"typicality_weight": -0.1}),
+        {"typicality_weight": np.inf},
         *({"typicality_exponent": 1.0}, {"typicality_exponent": 501.0}, {"bandwidth_scale": 0.0}),
         *({"init": "k-means++"}, {"n_init": 0}, {"max_iter": 0}, {"tol": -1e-3}, {"accelerate": "yes"}),
     ],

@@ -323,6 +323,12 @@ def test_a_cluster_that_stays_empty_is_said():
     assert not model.upper_approximation_[:, 2].any()
 
 
+def test_one_empty_cluster_a_pass_starts_again():
+    X = np.array([[0.0], [1.0], [10.0], [12.0]])
+    model = passes(X, np.array([[5.0], [1000.0], [2000.0]]), 1)
+    np.testing.assert_allclose(model.centers_, [[5.75], [12.0], [2000.0]], rtol=1e-12)
+
+
 def test_a_cluster_of_boundary_alone_and_of_lower_alone():
     X = np.array([[-3.0], [-1.0], [1.0], [3.0]])
     model = passes(X, np.array([[-1.0], [1.0]]), 1, boundary_threshold=10.0, lower_weight=0.9)

@@ -466,3 +466,11 @@ def test_nothing_of_the_data_stays_in_the_model():
 def test_verbose_prints_a_line_per_start(capsys):
     RPFKM(3, random_state=0, verbose=1).fit(IRIS)
     assert capsys.readouterr().out.count("RPFKM start") == 3
+
+
+def test_drift_is_in_units_of_the_spread():
+    """Within the projection the centres move by (3, 4); what they move outside of it does not count."""
+    terms = rpfkm.Terms(1.0, 1.0, 1.0)
+    old = rpfkm.Projected(np.zeros((1, 3)), np.eye(3)[:2], terms)
+    assert old._replace(centers=np.array([[3.0, 4.0, 99.0]])).drift(old, 10.0) == pytest.approx(0.5)
+    assert old._replace(components=np.eye(3)[[0, 2]]).drift(old, 10.0) == pytest.approx(1.0)

@@ -271,3 +271,13 @@ def test_seeds_are_counted():
     assert BIGCLAM(2, random_state=0).fit(A).n_seeds_ == 2
     assert BIGCLAM(2, init="random", random_state=0).fit(A).n_seeds_ == 0
     assert BIGCLAM(2, init=np.ones((34, 2)), random_state=0).fit(A).n_seeds_ == 0
+
+
+def test_seeds_and_their_neighbours_start_alike():
+    model = BIGCLAM(2, random_state=0)
+    F = model._seeded(KARATE, np.random.RandomState(0))
+    assert model.n_seeds_ == 2
+    for k, u in enumerate(bigclam.neighbourhood_seeds(KARATE, model.min_degree)[:2]):
+        expected = KARATE.toarray()[u]
+        expected[u] = 1
+        np.testing.assert_array_equal(F[:, k], expected)

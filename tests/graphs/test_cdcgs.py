@@ -367,6 +367,11 @@ def test_an_interrupted_fit_keeps_what_it_has(torch, looks, monkeypatch):
         assert model.predict(KARATE.adjacency).shape == (34,)
 
 
+def test_other_seeds_draw_otherwise(torch):
+    models = [CDCGS(2, n_init=1, n_draws=1, max_epochs=1, tol=None, random_state=seed) for seed in range(20)]
+    assert len({model.fit(KARATE.adjacency).objective_ for model in models}) == 20
+
+
 def test_best_start_is_kept(torch):
     graph = load_graph("karate")
     singles = []

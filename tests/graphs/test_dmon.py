@@ -130,6 +130,10 @@ def test_starts_and_evaluations():
     assert not best.converged_
 
 
+def test_one_epoch():
+    assert DMoN(2, random_state=0, **QUICK | {"max_epochs": 1}).fit(KARATE).n_iter_ == 1
+
+
 @pytest.mark.parametrize("name", ["karate", "dolphins", "football", "polbooks"])
 @pytest.mark.filterwarnings("error", "ignore:DMoN found only 1[01] of n_clusters=12")
 def test_default_fits_end_where_the_loss_is_at_rest(read_graph, name):

@@ -54,6 +54,10 @@ def test_unit_rows(rng, unit, kind):
     np.testing.assert_allclose(found, X / np.where(lengths > 0, lengths, 1), rtol=1e-12)
 
 
+def test_unit_rows_of_very_different_lengths():
+    np.testing.assert_allclose(unit_rows(np.array([[3e200, 4e200], [3e-200, 4e-200]])), [[0.6, 0.8]] * 2, rtol=1e-15)
+
+
 @pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])
 def test_standard_columns(rng, unit):
     X = unit * (rng.normal(size=(30, 3)) * [1, 10, 0] + [0, 5, 7])

@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from soft_clustering import MMSB
 from soft_clustering.datasets import load_graph
 from soft_clustering.graphs.mmsb import Posterior, draw_links, smooth_labels
+from soft_clustering.graphs.spectral import spectral_labels
 from soft_clustering.metrics import overlapping_nmi
 from soft_clustering.testing.data import graph_sample
 
@@ -277,6 +278,17 @@ def test_sample_of_another_size():
     drawn, shares = model.sample(200)
     assert drawn.shape == (200, 200)
     assert {tuple(row) for row in shares} <= {tuple(row) for row in model.memberships_}
+    alone, _ = model.sample(1)
+    assert alone.shape == (1, 1) and alone.nnz == 0
     for wrong in (0, -3, 2.5, "10"):
         with pytest.raises(ValueError, match="n_nodes must be an int >= 1"):
             model.sample(wrong)
+
+
+def test_starts_are_those_of_their_names():
+    shares = [MMSB(4, init=init)._start(KARATE, np.random.RandomState(0)) for init in ("random", "spectral")]
+    labels = [f(KARATE, 4, np.random.RandomState(0)) for f in (smooth_labels, spectral_labels)]
+    assert (labels[0] != labels[1]).any()  # the two differ here
+    for P, of_nodes in zip(shares, labels, strict=True):
+        np.testing.assert_array_equal(P.argmax(axis=1), of_nodes)
+        np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-14)

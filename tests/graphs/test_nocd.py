@@ -302,6 +302,13 @@ def test_no_links(X):
     assert not model.predict_memberships(np.ones((2, len(X)))).any()
 
 
+def test_weights_are_refused():
+    weighted = KARATE.copy()
+    weighted[0, 1] = weighted[1, 0] = 2.0
+    with pytest.raises(ValueError, match="links of equal weight: NOCD models links without weights"):
+        NOCD(2, random_state=0, **QUICK).fit(weighted)
+
+
 @pytest.mark.parametrize("K", [1, 2, 5])
 def test_small_and_complete_graphs(K):
     for n in (5, 8):

@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
-from soft_clustering import MBMM
+from soft_clustering import GMM, MBMM
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.mixture.base import component_means, count_distinct, given_memberships, smoothed_kmeans
+from soft_clustering.mixture.base import (
+    MixtureClusterer,
+    component_means,
+    count_distinct,
+    given_memberships,
+    smoothed_kmeans,
+)
 
 X = np.array([[0.0], [0.1], [5.0], [5.2], [9.0]])
 
@@ -58,6 +64,32 @@ def test_means_of_components():
     np.testing.assert_allclose(means[1], sums.sum(axis=0) / 6)
 
 
+@pytest.mark.parametrize("share, mean", [(0.9e-8, 5.0), (1.1e-8, 2.0)])
+def test_a_share_of_less_than_a_hundred_millionth_is_empty(share, mean):
+    """Two components hold the rest, about a mean of 5; the third has a mean of 2."""
+    weight = np.array([0.5, 0.5, share]) * 100 / (1 + share)
+    means = component_means(weight[:, None] * [[4.0], [6.0], [2.0]], weight)
+    np.testing.assert_allclose(means, [[4.0], [6.0], [mean]], rtol=1e-7)
+
+
 @pytest.mark.parametrize("rows, distinct", [([[1], [1], [1]], 1), ([[1], [2], [1 + 1e-7]], 2), ([[1], [2], [3]], 3)])
 def test_distinct_components(rows, distinct):
     assert count_distinct(np.array(rows, dtype=float)) == distinct
+
+
+def test_methods_must_be_written():
+    model = MixtureClusterer()
+    for call in (
+        lambda: model._log_joint(None, None),
+        lambda: model._n_parameters(),
+        lambda: model._seeded_memberships(None, None, 0),
+        lambda: model._from_memberships(None, None),
+    ):
+        with pytest.raises(NotImplementedError):
+            call()
+
+
+@pytest.mark.parametrize("model", [GMM, MBMM])
+def test_one_sample_by_default(model):
+    X, labels = model(2, random_state=0).fit(np.random.default_rng(0).uniform(0.1, 0.9, (40, 3))).sample()
+    assert X.shape == (1, 3) and labels.shape == (1,)

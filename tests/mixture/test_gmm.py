@@ -246,7 +246,7 @@ def test_given_precisions_agree_with_sklearn(kind):
         ({"means_init": np.zeros((2, 4))}, r"means_init must have shape \(3, 4\)"),
         ({"precisions_init": np.zeros((3, 4, 4))}, "precisions_init must be positive definite"),
         ({"precisions_init": np.triu(np.ones((3, 4, 4)))}, "precisions_init must be symmetric"),
-        ({"precisions_init": -np.ones((3, 4)), "covariance_type": "diag"}, "precisions_init must be positive"),
+        ({"precisions_init": [[1, 1, 1, 0.0]] * 3, "covariance_type": "diag"}, "precisions_init must be positive"),
         ({"init": np.ones((150, 3))}, "rows that sum to 1"),
         ({"init": np.ones((10, 3)) / 3}, r"init must have shape \(150, 3\)"),
         ({"init": "k-medoids"}, "'init' parameter"),

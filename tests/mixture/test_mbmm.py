@@ -15,7 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import MBMM
 from soft_clustering.engine import blocks as blocks_module
-from soft_clustering.mixture.mbmm import Components, Statistics
+from soft_clustering.engine.loop import UNSCALED
+from soft_clustering.mixture.mbmm import Components, Statistics, fresh_change
 
 pytestmark = pytest.mark.filterwarnings("ignore:MBMM did not converge")
 
@@ -357,6 +358,16 @@ def test_empty_components_are_seeded_anew():
     assert adjusted_rand_score(y, model.labels_) > 0.65
 
 
+def test_a_component_that_is_seeded_anew_is_as_concentrated_as_the_others():
+    X, _ = planted(0, 300)
+    start = np.tile([1.0, 0.0], (300, 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = MBMM(2, init=start, max_iter=1).fit(X)
+    # The parts of the worst row sum to 1.
+    assert model.shapes_[1].sum() == pytest.approx(model.shapes_[0].sum(), rel=1e-6)
+
+
 def test_a_component_stays_empty_rather_than_loop():
     with pytest.warns(ConvergenceWarning, match="components|memberships"):
         model = MBMM(3, init=np.tile([1.0, 0, 0], (30, 1))).fit(np.full((30, 2), 0.3))
@@ -421,3 +432,11 @@ def test_merged_statistics_keep_the_row_of_least_likelihood():
         assert (merged.objective, merged.worst) == (-4.5, -3.0)
         np.testing.assert_array_equal(merged.worst_logs, [-1.0, -2.0])
         np.testing.assert_array_equal(merged.weight, [3.0])
+
+
+def test_no_convergence_where_a_component_was_seeded_anew():
+    """The likelihood of before is that of other components, even if it happens to be the same."""
+    old = Components(np.array([0.5, 0.5]), np.ones((2, 2)), np.zeros(2), np.array([False, False]))
+    seeded = old._replace(fresh=np.array([False, True]))
+    assert fresh_change(old, old, [-3.0, -3.0], UNSCALED) == 0
+    assert fresh_change(old, seeded, [-3.0, -3.0], UNSCALED) == np.inf

@@ -100,8 +100,6 @@ def best_kmeans(
     tol: float = _LLOYD_TOL,
 ) -> Array:
     """Centres of the run of least cost among some k-means runs."""
-    if K == 1:
-        return _mean(blocks)
     seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(n_runs)]
     runs = [settle(blocks, V, max_passes, tol, "nearest")[0] for V in seeds]
     costs = [blocks.reduce(center_statistics, V, "nearest").objective for V in runs]

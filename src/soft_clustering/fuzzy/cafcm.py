@@ -383,7 +383,7 @@ class CAFCM(InductiveSoftClusterer):
             rng = check_random_state(self.random_state)
             # Each module has its own draws, so that the number of threads changes nothing.
             modules = [Module(np.random.RandomState(rng.randint(2**31))) for _ in range(self.n_modules)]
-            n_threads = min(effective_n_jobs(self.n_jobs), self.n_modules)
+            n_threads = effective_n_jobs(self.n_jobs)
             pool = fit.enter(ThreadPoolExecutor(n_threads)) if n_threads > 1 else None
             blocks = make_blocks(X)
             if is_dask(X) or blocks.n > _MANY:

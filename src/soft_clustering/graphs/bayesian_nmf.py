@@ -160,7 +160,7 @@ class BayesianNMF(GraphClusterer):
     community_shares_: NDArray[Any]
     threshold_: float
     membership_kind: ClassVar[MembershipKind] = "affiliation"
-    _policy = Policy(residual=objective_change, by_objective=True, place=None)
+    _policy = Policy(residual=objective_change, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "prior_shape": [Interval(Real, 0, None, closed="neither")],

@@ -143,7 +143,7 @@ class BIGCLAM(GraphClusterer):
     n_seeds_: int
     membership_kind: ClassVar[MembershipKind] = "affiliation"
     _binary: ClassVar[bool] = True
-    _policy = Policy(sense="max", residual=gain, by_objective=True, place=None)
+    _policy = Policy(sense="max", residual=gain, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "n_nodes": [None, Interval(Integral, 1, None, closed="left")],
         "background_rate": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],

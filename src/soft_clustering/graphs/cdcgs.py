@@ -151,7 +151,7 @@ class CDCGS(GraphClusterer):
 
     logits_: NDArray[Any]
     interaction_matrix_: Array
-    _policy = Policy(monotone=False, residual=objective_change, by_objective=True, place=None)
+    _policy = Policy(monotone=False)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: PARAMETERS[name] for name in ("n_clusters", "n_init", "random_state", "verbose")},
         "objective": [StrOptions({"identity", "modularity"})],

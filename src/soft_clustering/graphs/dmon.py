@@ -210,7 +210,7 @@ class DMoN(NodeNetwork):
     embedding_: NDArray[Any]
     modularity_: float
     membership_kind: ClassVar[MembershipKind] = "partition"
-    _policy = Policy(monotone=False, residual=objective_change, by_objective=True, place=None)
+    _policy = Policy(monotone=False)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": PARAMETERS["n_clusters"],
         "hidden_layer_sizes": ["array-like"],

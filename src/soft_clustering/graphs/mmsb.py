@@ -158,7 +158,7 @@ class MMSB(GraphClusterer):
     concentrations_: NDArray[Any]
     threshold_: float
     _binary: ClassVar[bool] = True
-    _policy = Policy(sense="max", residual=change, by_objective=True, place=None)
+    _policy = Policy(sense="max", residual=change, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "alpha": [None, Interval(Real, 0, None, closed="neither")],
         "assortative": ["boolean"],

@@ -284,7 +284,7 @@ class NOCD(NodeNetwork):
     best_epoch_: int
     membership_kind: ClassVar[MembershipKind] = "affiliation"
     _binary: ClassVar[bool] = True
-    _policy = Policy(monotone=False, residual=objective_change, by_objective=True, place=None)
+    _policy = Policy(monotone=False)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": PARAMETERS["n_clusters"],
         "hidden_layer_sizes": ["array-like"],
@@ -365,7 +365,7 @@ class NOCD(NodeNetwork):
             self.threshold_ = 0.5 if self.balance_loss else 0.01
             self._linked = np.flatnonzero(np.diff(A.indptr))
             if A.nnz == 0:
-                self._features = Features.of(features, None, True)
+                self._features = Features.of(features, None, self.append_adjacency)
                 fit.stores(partial(self._store_nothing, A=A))
                 fit.runs.append(finished([]))
                 return self

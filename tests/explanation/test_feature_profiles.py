@@ -348,3 +348,19 @@ def test_wrong_input(call, message):
 def test_codes_of_values_without_a_hash():
     codes, labels = features.category_codes([[1], [2], [1], None])
     assert codes.tolist() == [0, 1, 0, -1] and labels == ["[1]", "[2]"]
+
+
+@pytest.mark.parametrize("least", [1e-3, 1e-6, 1e-9, 1e-11, 1e-13])
+def test_hardly_any_membership_elsewhere(least):
+    """The rest is a tiny part of every sample: its mean is exact, not a difference of sums."""
+    p = least * rng().uniform(0.5, 1.5, 400)
+    X = rng().normal(size=(400, 2))
+    profile = profile_features(np.column_stack([1 - p, p]), X)
+    categories = profile_categories(np.column_stack([1 - p, p]), X[:, 0] > 0)
+    if least == 1e-13:
+        assert np.isnan(profile.difference).all()
+        return
+    np.testing.assert_allclose(profile.elsewhere[0], p @ X / p.sum(), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(profile.inside[1], p @ X / p.sum(), rtol=1e-9)
+    for values in (*arrays(profile), categories.lift, categories.lift_low, categories.lift_high):
+        assert np.isfinite(values).all()

@@ -121,12 +121,13 @@ import sys
 sys.modules["matplotlib"] = None
 from soft_clustering.plotting import *
 import soft_clustering.plotting
+from soft_clustering.explanation import explain_memberships
 displays = [name for name in soft_clustering.plotting.__all__ if name.endswith("Display")]
 made = [
     MembershipScatterDisplay([[0.0, 1.0]], [[1.0]]), MembershipHeatmapDisplay([[1.0]]), TernaryDisplay([[1.0, 0, 0]]),
     MembershipContourDisplay([0, 1], [0, 1], [[[1.0], [1.0]], [[1.0], [1.0]]]), IndexCurvesDisplay([2], {"a": [1.0]}),
     ObjectiveHistoryDisplay([1.0]), GraphDisplay([[0, 1], [1, 0]], [[1.0], [1.0]]), TopicWordsDisplay([[1.0]], ["a"]),
-    SegmentationDisplay([[1.0]], [[1.0]]),
+    SegmentationDisplay([[1.0]], [[1.0]]), ClusterProfilesDisplay(explain_memberships([[1.0]], [[1.0]])),
 ]
 assert sorted(type(display).__name__ for display in made) == sorted(displays)
 for display in made:
@@ -136,4 +137,4 @@ for display in made:
         print(error)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines() == ['Plotting needs matplotlib: pip install "soft-clustering[app]"'] * 9
+    assert ran.stdout.splitlines() == ['Plotting needs matplotlib: pip install "soft-clustering[app]"'] * 10

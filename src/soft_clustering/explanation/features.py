@@ -177,24 +177,17 @@ def check_names(what: str, names: Names, n: int) -> list[str]:
 
 def compare(sums: Sums, names: list[str], values: Sequence[str] | None = None) -> FeatureProfile:
     """Return the profile of numbers; with ``values``, of the indicators of the values of the one category named."""
-    K = (len(sums.total) - 2) // 3
-    total, own = sums.total[K], sums.total[:K]
-    known = (own > _NOTHING * total) & (total - own > _NOTHING * total)
-
-    def split(q: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Sums with the weights w, o, w^2, o^2 and w o, where o = t - w."""
-        w, t, ww, wt, tt = q[:K], q[K], q[K + 1 : 2 * K + 1], q[2 * K + 1 : 3 * K + 1], q[3 * K + 1]
-        return w, t - w, ww, tt - 2 * wt + ww, wt - ww
-
+    w, o, ww, oo, wo = sums.total
+    total = w[0] + o[0]
+    known = (w > _NOTHING * total) & (o > _NOTHING * total)
     with np.errstate(all="ignore"):  # what is not known becomes nan below
-        w, o, ww, oo, wo = split(sums.total)
-        w1, o1, ww1, oo1, wo1 = split(sums.first)
-        _, _, ww2, oo2, wo2 = split(sums.second)
+        w1, o1, ww1, oo1, wo1 = sums.first
+        w2, o2, ww2, oo2, wo2 = sums.second
         inside, elsewhere = w1 / w, o1 / o
-        mean, square = sums.first[K] / total, sums.second[K] / total
+        mean, square = (w1[0] + o1[0]) / total, (w2[0] + o2[0]) / total
         variance = square - mean**2
         variance = np.where(variance > _ROUNDING * square, variance, 0.0)
-        n, n_else, n_all = w**2 / ww, o**2 / oo, total**2 / sums.total[3 * K + 1]
+        n, n_else, n_all = w**2 / ww, o**2 / oo, total**2 / (ww + oo + 2 * wo)[0]
         V = np.maximum(ww2 - 2 * inside * ww1 + inside**2 * ww, 0) / w**2
         V_else = np.maximum(oo2 - 2 * elsewhere * oo1 + elsewhere**2 * oo, 0) / o**2
         common = (wo2 - (inside + elsewhere) * wo1 + inside * elsewhere * wo) / (w * o)
@@ -223,8 +216,8 @@ def compare(sums: Sums, names: list[str], values: Sequence[str] | None = None) -
         names=names if values is None else names * d,
         kinds=["number" if values is None else "category"] * d,
         values=[""] * d if values is None else list(values),
-        inside=np.where(own > _NOTHING * total, sums.centre + sums.unit * inside, np.nan),
-        elsewhere=np.where(total - own > _NOTHING * total, sums.centre + sums.unit * elsewhere, np.nan),
+        inside=np.where(w > _NOTHING * total, sums.centre + sums.unit * inside, np.nan),
+        elsewhere=np.where(o > _NOTHING * total, sums.centre + sums.unit * elsewhere, np.nan),
         difference=middle,
         low=low,
         high=high,

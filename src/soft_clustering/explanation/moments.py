@@ -22,10 +22,11 @@ _FLAT = 1e-13  # a feature whose range is a smaller part of its mean is constant
 class Sums(NamedTuple):
     """Sums of q z^r over the samples for r = 0, 1, 2, where q runs over products of two weights.
 
-    z = (x - centre) / unit. The rows of each array are q = w_k for all k, t, w_k^2, w_k t, t^2, with t = sum_k w_k.
+    z = (x - centre) / unit. Each array is (5, K, d), for q = w_k, o_k, w_k^2, o_k^2 and w_k o_k, where
+    o_k = sum_(l != k) w_l.
     """
 
-    total: Array  # (3 K + 2, d), r = 0: a missing value is left out
+    total: Array  # r = 0: a missing value is left out
     first: Array
     second: Array
     centre: Array  # (d,)
@@ -44,9 +45,9 @@ def sums_of_codes(W: Array, codes: NDArray[np.intp], n_values: int) -> Sums:
     The code -1 stands for a missing value; a code of at least ``n_values`` for a further value without an indicator.
     """
     n, K = W.shape
-    count, first = np.zeros(3 * K + 2), np.zeros((3 * K + 2, n_values))
+    count, first = np.zeros(5 * K), np.zeros((5 * K, n_values))
     with single_threaded_blas():
-        for part in _chunks(n, 3 * K + 2):
+        for part in _chunks(n, 5 * K):
             Q, code = _products(W[part]), codes[part]
             here = (code >= 0) & (code < n_values)
             positions = np.concatenate([[0], np.cumsum(here)])
@@ -57,6 +58,7 @@ def sums_of_codes(W: Array, codes: NDArray[np.intp], n_values: int) -> Sums:
             first += (indicators.T @ Q).T
     whole = np.repeat(count[:, None], n_values, axis=1)
     missing = np.full(n_values, int((codes < 0).sum()))
+    whole, first = whole.reshape(5, K, n_values), first.reshape(5, K, n_values)
     return Sums(whole, first, first, np.zeros(n_values), np.ones(n_values), missing)
 
 
@@ -66,18 +68,18 @@ def _chunks(n: int, width: int) -> Iterator[slice]:
 
 
 def _products(W: Array) -> Array:
-    t = W.sum(axis=1, keepdims=True)
-    return np.hstack([W, t, W * W, W * t, t * t])
+    elsewhere = np.maximum(W.sum(axis=1, keepdims=True) - W, 0)
+    return np.hstack([W, elsewhere, W * W, elsewhere * elsewhere, W * elsewhere])
 
 
 def _sums_of_dense(W: Array, X: NDArray[Any]) -> Sums:
     (n, d), K = X.shape, W.shape[1]
-    count, first, second = (np.zeros((3 * K + 2, d)) for _ in range(3))
+    count, first, second = (np.zeros((5 * K, d)) for _ in range(3))
     centre, unit, missing = _frame(X)
     flat = unit <= _FLAT * np.abs(centre)
     divisor = np.where(flat, np.inf, unit)  # z = 0 for a constant feature
     with single_threaded_blas():
-        for part in _chunks(n, d + 3 * K + 2):
+        for part in _chunks(n, d + 5 * K):
             Q = _products(W[part])
             z = (X[part].astype(np.float64) - centre) / divisor
             if missing.any():
@@ -89,6 +91,7 @@ def _sums_of_dense(W: Array, X: NDArray[Any]) -> Sums:
             first += Q.T @ z
             z *= z
             second += Q.T @ z
+    count, first, second = (sums.reshape(5, K, d) for sums in (count, first, second))
     return Sums(count, first, second, centre, np.where(flat, 1.0, unit), missing)
 
 
@@ -111,7 +114,7 @@ def _frame(X: NDArray[Any]) -> tuple[Array, Array, NDArray[np.intp]]:
 
 def _sums_of_sparse(W: Array, X: Any) -> Sums:
     (n, d), K = X.shape, W.shape[1]
-    count, first, second = (np.zeros((3 * K + 2, d)) for _ in range(3))
+    count, first, second = (np.zeros((5 * K, d)) for _ in range(3))
     X = sparse.csr_array(X)
     gaps = np.isnan(X.data)
     missing = np.bincount(X.indices[gaps], minlength=d)
@@ -119,7 +122,7 @@ def _sums_of_sparse(W: Array, X: Any) -> Sums:
     np.maximum.at(unit, X.indices[~gaps], np.abs(X.data[~gaps]).astype(np.float64))
     unit[unit == 0] = 1.0
     with single_threaded_blas():
-        for part in _chunks(n, 3 * K + 2):
+        for part in _chunks(n, 5 * K):
             Q, rows = _products(W[part]), X[part]
             z = np.nan_to_num(rows.data / unit[rows.indices])
             count += Q.sum(axis=0)[:, None]
@@ -127,6 +130,7 @@ def _sums_of_sparse(W: Array, X: Any) -> Sums:
             second += _product(rows, z * z, Q)
             if missing.any():
                 count -= _product(rows, np.isnan(rows.data).astype(np.float64), Q)
+    count, first, second = (sums.reshape(5, K, d) for sums in (count, first, second))
     return Sums(count, first, second, np.zeros(d), unit, missing)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from soft_clustering import GMM, MBMM
+from soft_clustering import MBMM
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.mixture.base import (
     MixtureClusterer,
@@ -87,9 +87,3 @@ def test_methods_must_be_written():
     ):
         with pytest.raises(NotImplementedError):
             call()
-
-
-@pytest.mark.parametrize("model", [GMM, MBMM])
-def test_one_sample_by_default(model):
-    X, labels = model(2, random_state=0).fit(np.random.default_rng(0).uniform(0.1, 0.9, (40, 3))).sample()
-    assert X.shape == (1, 3) and labels.shape == (1,)

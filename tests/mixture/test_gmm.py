@@ -148,6 +148,7 @@ def test_samples_come_from_the_mixture(kind):
     for k, covariance in enumerate(covariance_matrices(model)):
         np.testing.assert_allclose(X[labels == k].mean(axis=0), model.centers_[k], atol=0.03)
         np.testing.assert_allclose(np.cov(X[labels == k].T), covariance, atol=0.03)
+    assert model.sample()[0].shape == (1, X.shape[1])
     with pytest.raises(ValueError, match="n_samples"):
         model.sample(0)
 

@@ -284,6 +284,7 @@ def test_samples_come_from_the_mixture():
     model = MBMM(3, random_state=0).fit(IRIS)
     X, labels = model.sample(30_000)
     assert X.shape == (30_000, 4)
+    assert model.sample()[0].shape == (1, 4)
     np.testing.assert_allclose(np.bincount(labels) / 30_000, model.weights_, atol=0.01)
     for k in range(3):
         np.testing.assert_allclose(X[labels == k].mean(axis=0), model.centers_[k], atol=0.03)

@@ -14,14 +14,15 @@ import numpy as np
 
 from ..base import BaseSoftClusterer
 from ..benchmarking import ClusteringBenchmark
+from ..benchmarking.measures import COLUMNS, MEASURES, ranking_measure
 from ..benchmarking.records import Record, jsonable
 from ..benchmarking.runner import FinishedRun
 from ..report.html import check_path
 from ..report.pipeline import CHOOSING, Comparison, ReportRequest, run_comparison
-from ..selection import CRITERIA
-from .data import Data, check_n_clusters, default_n_clusters, load
+from .choosing import Choice, default_n_clusters
+from .data import Data, check_n_clusters, kind_of, load
 from .errors import INTERRUPTED
-from .models import configured, feature_models
+from .models import configured, models_for
 from .runs import (
     ARI,
     MODEL,
@@ -37,21 +38,28 @@ from .runs import (
 )
 from .tables import Column, table
 
+_COLUMNS = {column.name: column for column in (ARI, NMI, SILHOUETTE, XIE_BENI)}
 #: Up to this many cells of data a fit is repeated and the second one is timed: the first also starts the threads.
 _SMALL = 100_000
 
 
 def compare(args: argparse.Namespace) -> int:
     """Run the command."""
-    models = feature_models(args.models)
+    kind = kind_of(args)
+    models = models_for(kind, args.models)
     if args.report:
         check_path(args.report)
-    data = load(args)
-    numbers = args.n_clusters or [default_n_clusters(data)]
+    data = load(args, kind)
+    choice: Choice | None = None
+    numbers = args.n_clusters
+    if numbers is None:
+        K, choice = default_n_clusters(data)
+        numbers = [K]
     check_n_clusters(data, numbers[-1])
     benchmarks = [_benchmark(models, data, K, args) for K in numbers]
-    with_classes = (ARI, NMI) if data.y is not None else ()
-    columns = (MODEL, N_CLUSTERS, *with_classes, SILHOUETTE, XIE_BENI, SECONDS, STATUS)
+    measured = _measures(data)
+    columns = (MODEL, N_CLUSTERS, *(_column(name) for name in COLUMNS[kind] if name in measured), SECONDS, STATUS)
+    rank_by = ranking_measure(kind, measured)
     many = f"K={numbers[0]}" if len(numbers) == 1 else f"K={numbers[0]} to {numbers[-1]}"
     path = args.output or _temporary()
     comparison, _ = run_comparison(
@@ -60,8 +68,10 @@ def compare(args: argparse.Namespace) -> int:
         LiveTable(f"{data.describe()}; models: {len(models)}; {many}", columns),
         n_jobs=args.jobs,
         stop_at_interrupt=True,
-        rank_by="silhouette" if data.y is None else "ari",
-        show=partial(_print_json, data, numbers, path) if args.json else partial(_print_tables, data, numbers, columns),
+        rank_by=rank_by,
+        show=partial(_print_json, data, numbers, path, choice)
+        if args.json
+        else partial(_print_tables, data, numbers, columns, rank_by),
         report=_report(args, data) if args.report else None,
     )
     if args.report:
@@ -81,19 +91,45 @@ def _benchmark(
 ) -> ClusteringBenchmark:
     """Return the benchmark of all models at one K; a model that finds K itself is the same for every K."""
     estimators = {
-        name: configured(model, K, given=args.n_clusters is not None, seed=0) for name, model in models.items()
+        name: configured(model, data.modality, K, given=args.n_clusters is not None, seed=0)
+        for name, model in models.items()
     }
     return ClusteringBenchmark(
         estimators,
         {data.name: (data.X, data.y)},
         n_clusters=None,
-        warm_up=data.X.size <= _SMALL,
+        warm_up=_n_cells(data) <= _SMALL,
         time_limit=args.time_limit,
     )
 
 
+def _n_cells(data: Data) -> int:
+    """Return the size of the data: cells, links, words."""
+    if data.modality == "documents":
+        return sum(len(text.split()) for text in data.X)
+    return int(data.X.nnz if data.modality == "graph" else data.X.size)
+
+
+def _measures(data: Data) -> set[str]:
+    """Return the measures that such data have."""
+    known = data.y is not None
+    return {
+        name for name, each in MEASURES.items() if each.applies_to(data.modality) and (known or not each.needs_truth)
+    }
+
+
+def _column(name: str) -> Column:
+    """Return the column of a measure."""
+    measure = MEASURES[name]
+    return _COLUMNS.get(name) or Column(measure.title, name, max(6, len(measure.title)), measure.form)
+
+
 def _report(args: argparse.Namespace, data: Data) -> ReportRequest:
-    classes = data.y if data.y is None or data.classes is None else np.asarray(data.classes)[data.y]
+    classes = data.y
+    if data.truth is not None:
+        classes = None  # a node may be in several communities
+    elif classes is not None and data.classes is not None:
+        classes = np.asarray(data.classes)[classes]
     return ReportRequest(args.report, data.X, classes, data.name, args.command, data.columns)
 
 
@@ -113,11 +149,12 @@ def _result(pair: FinishedRun) -> Record:
     return result | {"n_clusters": run.n_clusters} if record["n_clusters"] is None else result
 
 
-def _print_json(data: Data, numbers: Sequence[int], path: str, comparison: Comparison) -> None:
+def _print_json(data: Data, numbers: Sequence[int], path: str, choice: Choice | None, comparison: Comparison) -> None:
     document = {
         "dataset": data.name,
-        "n_samples": data.X.shape[0],
-        "n_features": data.X.shape[1],
+        "modality": data.modality,
+        "n_samples": data.n_samples,
+        "n_features": data.n_features,
         "n_classes": data.n_classes,
         "k": list(numbers),
         "interrupted": comparison.interrupted,
@@ -126,19 +163,30 @@ def _print_json(data: Data, numbers: Sequence[int], path: str, comparison: Compa
     }
     if len(numbers) > 1:
         document["chosen_k"] = comparison.choices
+    if choice is not None:
+        document["choice_of_k"] = choice.curves()
+    if data.preparation is not None:
+        document["preparation"] = {"notes": data.preparation.notes_, "columns": data.preparation.plan_}
     print(json.dumps(document, indent=2, allow_nan=False))
 
 
-def _print_tables(data: Data, numbers: Sequence[int], columns: Sequence[Column], comparison: Comparison) -> None:
-    order = "silhouette" if data.y is None else "ARI"
+def _print_tables(
+    data: Data, numbers: Sequence[int], columns: Sequence[Column], rank_by: str | None, comparison: Comparison
+) -> None:
     several = len(numbers) > 1
-    which = f"each model at the K of its best silhouette, best {order} first" if several else f"best {order} first"
-    print(f"{data.describe()}; {which}\n")
+    choosing = CHOOSING[data.modality]
+    which = [f"each model at the K of its best {_title(choosing[0])}"] if several else []
+    which += [] if rank_by is None else [f"best {_title(rank_by)} first"]
+    print(f"{data.describe()}; {', '.join(which)}\n")
     print(_with_notes(columns, [*map(_result, comparison.shown)], [*map(_result, comparison.finished)]))
     if several:
-        titles = [Column(CRITERIA[name].title, name, form=".0f") for name in CHOOSING]
+        titles = [Column(_title(name), name, form=".0f") for name in choosing]
         print("\nK chosen by each index:\n")
         print(table([MODEL, *titles], [{"model": model} | choice for model, choice in comparison.choices.items()]))
+
+
+def _title(name: str) -> str:
+    return _COLUMNS[name].title if name in _COLUMNS else MEASURES[name].title
 
 
 def _with_notes(columns: Sequence[Column], shown: list[Record], results: list[Record]) -> str:

@@ -17,14 +17,22 @@ import numpy as np
 
 from .._types import Array
 from ..benchmarking import ClusteringBenchmark
+from ..benchmarking.measures import MEASURES
+from ..benchmarking.quality import modality_of
 from ..benchmarking.records import FITTED, Journal
 from ..benchmarking.runner import FinishedRun, PlannedRun, Progress, execute_missing
 from ..selection.criteria import choice_of
 from .html import write
 from .summary import Summary, summarize_comparison
 
-#: The measures of a record that can choose K without classes.
-CHOOSING = ("silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni")
+#: The measures of a record that can choose K without classes, by the kind of data; the first one decides.
+CHOOSING = {
+    "features": ("silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni"),
+    "graph": ("overlapping_modularity", "modularity"),
+    "documents": ("coherence",),
+    "image": ("silhouette", "calinski_harabasz", "davies_bouldin"),
+    "distances": ("silhouette",),
+}
 
 #: The K that each measure chooses for each model, by the names of the model and the measure.
 Choices = dict[str, dict[str, int | None]]
@@ -144,14 +152,17 @@ def _ranked(finished: list[FinishedRun], column: str) -> list[FinishedRun]:
 def choices_of_k(finished: Iterable[FinishedRun]) -> Choices:
     """Return the K that each measure of ``CHOOSING`` chooses for each model; None if it chooses none."""
     fits: dict[str, dict[int, FinishedRun]] = {}
+    names: tuple[str, ...] = ()
     for pair in finished:
+        names = CHOOSING[modality_of(pair.run.estimator)]
         of_model = fits.setdefault(pair.record["model"], {})
         if pair.run.n_clusters is not None:
             of_model[pair.run.n_clusters] = pair
-    return {
-        model: {name: choice_of(name, np.array(sorted(of_model)), _values(of_model, name)) for name in CHOOSING}
-        for model, of_model in fits.items()
-    }
+
+    def choice(name: str, of_model: dict[int, FinishedRun]) -> int | None:
+        return choice_of(name, np.array(sorted(of_model)), _values(of_model, name), MEASURES[name].sense)
+
+    return {model: {name: choice(name, of_model) for name in names} for model, of_model in fits.items()}
 
 
 def _values(fits: dict[int, FinishedRun], name: str) -> Array:
@@ -161,13 +172,14 @@ def _values(fits: dict[int, FinishedRun], name: str) -> Array:
 
 
 def at_chosen_k(finished: Sequence[FinishedRun], choices: Choices) -> list[FinishedRun]:
-    """Keep each model at the K of its best silhouette, at the smallest K if all silhouettes are equal."""
-    chosen = {model: choice["silhouette"] for model, choice in choices.items()}
+    """Keep each model at the K of its best value of the first measure, at the smallest K if all values are equal."""
+    first = next(iter(next(iter(choices.values()), {})), "silhouette")
+    chosen = {model: choice[first] for model, choice in choices.items()}
     for model in [model for model, K in chosen.items() if K is None]:
         measured = [
             run.n_clusters
             for run, record in finished
-            if record["model"] == model and record["silhouette"] is not None and run.n_clusters is not None
+            if record["model"] == model and record[first] is not None and run.n_clusters is not None
         ]
         chosen[model] = min(measured, default=None)
     return [pair for pair in finished if pair.run.n_clusters == chosen[pair.record["model"]]]

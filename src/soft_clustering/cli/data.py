@@ -17,7 +17,7 @@ from ..datasets import available_datasets, get_dataset
 from ..inputs.files.content import npz_keys
 from ..inputs.files.graphs import GRAPH_SUFFIXES
 from ..inputs.files.images import IMAGE_SUFFIXES
-from ..inputs.files.tables import SUFFIXES, read_table, table_suffix
+from ..inputs.files.tables import OPTIONS, SUFFIXES, read_table, table_suffix
 from .errors import CommandError, UsageError, known_name, matching, say
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ def kind_of(args: argparse.Namespace) -> str:
     elif args.data in available_datasets():
         kind = "features"
     elif path.is_dir():
+        if next(path.rglob("*.txt"), None) is None:
+            raise CommandError(f"{args.data} is a folder without .txt files: name a file in it.")
         kind = "documents"
     else:
         kind = _kind_by_name(path)
@@ -126,7 +128,8 @@ def kind_of(args: argparse.Namespace) -> str:
 
 
 def _given(args: argparse.Namespace, name: str) -> bool:
-    return getattr(args, name) not in (None, False, [])
+    value = getattr(args, name)
+    return value is not None and value != [] and (name == "header" or value is not False)
 
 
 def _kind_by_name(path: Path) -> str:
@@ -211,6 +214,9 @@ def _load_features(args: argparse.Namespace, path: Path | None) -> Data:
 def table_of(args: argparse.Namespace, path: Path) -> pandas.DataFrame:
     """Read a table as the arguments say."""
     require_pandas()
+    for name, suffixes in OPTIONS.items():
+        if _given(args, name) and table_suffix(path) not in suffixes:
+            raise UsageError(f"--{name} is for files {', '.join(suffixes)}, not for {path}: leave it out.")
     frame = read_table(path, separator=args.separator, decimal=args.decimal, encoding=args.encoding, header=args.header)
     for note in frame.attrs["notes"]:
         say(note)

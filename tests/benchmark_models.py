@@ -1,14 +1,19 @@
 """Clusterers that behave badly, each in one way; a module of its own, so that the workers of a benchmark find it."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from soft_clustering.metrics import METRICS
 
 #: Writes a byte twenty times a second, for as long as it lives.
 BEAT = """
@@ -47,6 +52,11 @@ class Raises(Halves):
 class RaisesMemoryError(Halves):
     def misbehave(self):
         raise MemoryError("no room")
+
+
+class RaisesAfterFit(Halves):
+    def fit(self, X, y=None):
+        return self
 
 
 class FailsToPredict(Halves):
@@ -103,6 +113,60 @@ class Allocates(Halves):
         else:
             exec(steps)
         raise AssertionError("was not stopped")
+
+
+class SpoilsAMeasure(Halves):
+    """Its fit is good, but the third measure never ends, crashes, takes memory without end, or raises."""
+
+    def __init__(self, how="hangs"):
+        self.how = how
+
+    def misbehave(self):
+        METRICS["davies_bouldin"] = replace(METRICS["davies_bouldin"], function=getattr(self, self.how))
+
+    def hangs(self, X, labels):
+        time.sleep(600)
+
+    def crashes(self, X, labels):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    def grows(self, X, labels):
+        Allocates().misbehave()
+
+    def raises(self, X, labels):
+        raise ValueError("too\nbad")
+
+
+class SlowToPredict(Halves):
+    def predict(self, X):
+        time.sleep(600)
+
+
+class Litters(Halves):
+    """Notes what it finds in its process, and leaves it changed."""
+
+    def __init__(self, notes="", number=0):
+        self.notes = notes
+        self.number = number
+
+    def misbehave(self):
+        found = {
+            "parent": os.getppid(),
+            "folder": os.getcwd(),
+            "variable": os.environ.get("LITTER"),
+            "modules": "litter" in sys.modules,
+            "filters": len(warnings.filters),
+            "threads": [pool["num_threads"] for pool in threadpool_info()],
+            "random": np.random.get_state()[1][:3].tolist(),  # noqa: NPY002
+        }
+        with open(self.notes, "a") as file:
+            file.write(json.dumps(found) + "\n")
+        os.chdir("/")
+        os.environ["LITTER"] = "everywhere"
+        sys.modules["litter"] = sys
+        warnings.simplefilter("error")
+        threadpool_limits(1)
+        self.held = bytearray(2**26)
 
 
 class Copies(Halves):

@@ -4,7 +4,7 @@ import io
 import json
 import os
 import pickle
-import signal
+import re
 import subprocess
 import sys
 import time
@@ -23,7 +23,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from soft_clustering import BIGCLAM, EVCLUS, FCM, KMART, LDA, PCM, SCM, SKFCM, benchmarking
+from soft_clustering import BIGCLAM, EVCLUS, FCM, KMART, LDA, PCM, RDFKC, SCM, SKFCM, benchmarking
 from soft_clustering.benchmarking import (
     ClusteringBenchmark,
     ClusteringQualityBenchmark,
@@ -36,6 +36,7 @@ from soft_clustering.benchmarking import (
     scaling_exponents,
     summarize,
     worker,
+    workers,
 )
 from soft_clustering.benchmarking.measures import MEASURES, RANKING, ranking_measure
 from soft_clustering.benchmarking.quality import labels_of, quality
@@ -271,12 +272,12 @@ def test_noise_and_warnings(tmp_path, capsys):
 @pytest.mark.parametrize(
     "measurements, warm_up, stages",
     [
-        (ClusteringBenchmark.measurements, True, ["fit", "fit", "predict", "metrics", "done"]),
-        (ClusteringBenchmark.measurements, False, ["fit", "predict", "metrics", "done"]),
-        (RuntimeBenchmark.measurements, True, ["fit", "fit", "predict", "done"]),
-        (ScalabilityBenchmark.measurements, True, ["fit", "fit", "predict", "done"]),
-        (MemoryBenchmark.measurements, True, ["fit", "done"]),
-        (ClusteringQualityBenchmark.measurements, True, ["fit", "metrics", "done"]),
+        (ClusteringBenchmark.measurements, True, ["fit", "fit", "labels", "predict", *QUALITY, "done"]),
+        (ClusteringBenchmark.measurements, False, ["fit", "labels", "predict", *QUALITY, "done"]),
+        (RuntimeBenchmark.measurements, True, ["fit", "fit", "labels", "predict", "done"]),
+        (ScalabilityBenchmark.measurements, True, ["fit", "fit", "labels", "predict", "done"]),
+        (MemoryBenchmark.measurements, True, ["fit", "labels", "done"]),
+        (ClusteringQualityBenchmark.measurements, True, ["fit", "labels", *QUALITY, "done"]),
     ],
 )
 def test_only_what_is_asked_for_is_done(tmp_path, measurements, warm_up, stages):
@@ -350,13 +351,14 @@ def test_failures_have_every_column(bad):
     "model, data, status, reason",
     [
         (models.RaisesMemoryError(), X, "memory", "MemoryError in fit: no room"),
-        (models.FailsToPredict(), X, "error", "RuntimeError in predict: cannot predict"),
+        (models.RaisesAfterFit(), X, "error", "AttributeError in labels: "),
+        (models.FailsToPredict(), X, "ok", "predict was not finished: RuntimeError: cannot predict"),
         (models.OnlyNoise(), X, "degenerate", "no sample belongs to a cluster"),
         (
             models.WrongMemberships(),
             X,
             "error",
-            "ValueError in metrics: memberships must have one row per sample, 60 rows.",
+            "ValueError in labels: memberships must have one row per sample, 60 rows.",
         ),
     ],
 )
@@ -411,19 +413,108 @@ def test_resident_size_is_that_of_a_group():
     assert memory.resident(process.pid) == 0
 
 
+BEFORE = {"silhouette", "calinski_harabasz"}
+
+
+@pytest.mark.parametrize(
+    "how, why",
+    [
+        ("hangs", "more than 3 s"),
+        pytest.param("crashes", "the worker ended: killed by SIGSEGV", marks=posix),
+        pytest.param("grows", "more than 800 MiB resident", marks=posix),
+        ("raises", "ValueError: too bad"),
+    ],
+)
+def test_a_measure_that_fails_costs_no_result(how, why):
+    limits = {"time_limit": 3.0 if how == "hangs" else 60.0, "memory_limit": 800 * 2**20 if how == "grows" else None}
+    contenders = {"spoils": models.SpoilsAMeasure(how), "next": models.Halves()}
+    found = rows(ClusteringBenchmark(contenders, PAIR, warm_up=False, verbose=0, **limits).run())
+    row = found["spoils"]
+    assert (row["status"], row["reason"]) == ("ok", f"davies_bouldin was not finished: {why}")
+    assert row["fit_time"] > 0
+    assert row["n_clusters"] == 2
+    assert {name for name in QUALITY if not np.isnan(row[name])} == BEFORE
+    assert found["next"]["status"] == "ok"
+    assert {name for name in QUALITY if not np.isnan(found["next"][name])} == OF_LABELS
+
+
+def test_memberships_are_saved_before_the_measures(tmp_path):
+    benchmark = ClusteringBenchmark(
+        {"predict": models.SlowToPredict(), "measure": models.SpoilsAMeasure()}, PAIR, time_limit=1.0, verbose=0
+    )
+    runs = [run._replace(memberships=str(tmp_path / f"{run.key}.npy")) for run in benchmark.plan()]
+    first, second = benchmark.carry_out(runs)
+    assert (first["status"], first["reason"]) == ("ok", "predict was not finished: more than 1 s")
+    assert (second["status"], second["reason"]) == ("ok", "davies_bouldin was not finished: more than 1 s")
+    for run in runs:
+        assert np.load(run.memberships).shape == (60, 2)
+
+
+@pytest.mark.skipif(not workers.FORKS, reason="workers are not kept here")
+def test_runs_find_nothing_of_earlier_ones(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    notes = tmp_path / "notes"
+    contenders = {f"{i}": models.Litters(str(notes), i) for i in range(3)} | {"FCM": FCM(2), "crash": models.Crashes()}
+    results = ClusteringBenchmark(contenders | {"last": models.Litters(str(notes), 3)}, PAIR, warm_up=False, verbose=0)
+    found = results.run()
+    assert list(found["status"]) == ["ok"] * 4 + ["error", "ok"]
+    noted = [json.loads(line) for line in notes.read_text().splitlines()]
+    assert len({tuple(line.pop("random")) for line in noted}) == 4  # each has random numbers of its own
+    assert len({line["parent"] for line in noted}) == 1  # all in one worker, which a crash does not end
+    assert noted == [noted[0]] * 4
+    assert noted[0]["folder"] == str(tmp_path)
+    assert (noted[0]["variable"], noted[0]["modules"]) == (None, False)
+    taken = found["peak_memory"].iloc[[0, 1, 2, 5]]
+    assert ((taken > 2**26) & (taken < 1.1 * 2**26)).all()
+    process = noted[0]["parent"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+@pytest.mark.skipif(not workers.FORKS, reason="workers are not kept here")
+def test_threads_work_in_every_run():
+    """A process that has used OpenMP must not fork: its children would wait for threads that they do not have."""
+    data, _ = make_blobs(50_000, 8, centers=4, random_state=0)
+    contenders = {"first": FCM(4), "second": FCM(5), "third": KMeans(4, n_init=1)}
+    results = RuntimeBenchmark(contenders, {"large": (data, None)}, n_clusters=None, time_limit=30, verbose=0).run()
+    assert list(results["status"]) == ["ok"] * 3
+
+
+def test_models_without_their_extra_are_skipped(tmp_path, monkeypatch):
+    contenders = {"deep": RDFKC(2), "in a pipeline": make_pipeline(StandardScaler(), RDFKC(2)), "FCM": FCM(2)}
+    settings = {"warm_up": False, "results": tmp_path / "r.jsonl", "verbose": 0}
+    with monkeypatch.context() as missing:
+        missing.setitem(sys.modules, "torch", None)
+        results = ClusteringQualityBenchmark(contenders, PAIR, **settings).run()
+    assert list(results["status"]) == ["skipped", "skipped", "ok"]
+    assert list(results["reason"][:2]) == ['RDFKC needs torch: pip install "soft-clustering[deep]"'] * 2
+    table = summarize(results).set_index("algorithm")
+    assert table["skipped"].to_dict() == {"FCM": 0, "deep": 1, "in a pipeline": 1}
+    assert list(table["errors"]) == [0, 0, 0]
+    # it is tried again: the extra may be there now
+    recorder = Recorder(monkeypatch)
+    ClusteringQualityBenchmark(contenders, PAIR, **settings).run()
+    assert [name for name, *_ in recorder.ran] == ["deep", "in a pipeline"]
+
+
 @posix
-def test_worker_without_a_runner_leaves_nothing(tmp_path):
+@pytest.mark.parametrize("busy", [False, True])
+def test_worker_without_a_runner_leaves_nothing(tmp_path, busy):
     """The runner was killed: its end of the pipe is closed, and nobody else can tidy up."""
-    folder = tmp_path / "run"
-    folder.mkdir()
+    folder, run = tmp_path / "worker", tmp_path / "worker" / "1"
+    run.mkdir(parents=True)
     command = [sys.executable, "-m", "soft_clustering.benchmarking.worker", str(folder), str(tmp_path)]
-    os.mkfifo(folder / "task")  # the worker waits here for its task, which never comes
     process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-    while not (folder / "report.jsonl").exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    if busy:
+        os.mkfifo(run / "task")  # the run waits here for its task, which never comes
+        process.stdin.write(json.dumps({"folder": str(run), "imports": []}).encode() + b"\n")
+        process.stdin.flush()
+        while not (run / "report.jsonl").exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        assert memory.resident(process.pid) > 0
     process.stdin.close()
-    assert process.wait(timeout=60) == -signal.SIGKILL
+    process.wait(timeout=60)
     assert not folder.exists()
 
 
@@ -488,7 +579,7 @@ def test_killed_benchmark_resumes(tmp_path):
     finished = subprocess.run(command, env=variables, capture_output=True, text=True)
     assert finished.returncode == 0, finished.stderr
     assert "1 of 2 runs are already in the results" in finished.stderr
-    assert "] 2/2, 0 s left: Traced, d21: ok" in finished.stderr
+    assert re.search(r"^2 of 2 runs, .*, 0 s left: Traced, d21: ok$", finished.stderr, re.MULTILINE)
     assert (tmp_path / "trace").read_text().split() == ["20", "21", "21"]
     results = pandas.read_csv(tmp_path / "results.csv")
     assert list(results["dataset"]) == ["d20", "d21"]

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 _PACKAGES = (
     *("numpy", "scipy", "scikit-learn", "threadpoolctl", "joblib", "torch", "networkx", "pymetis", "dask"),
-    *("distributed", "pandas", "pyarrow", "matplotlib", "jinja2", "flwr"),
+    *("distributed", "pandas", "pyarrow", "matplotlib", "jinja2", "rich", "flwr"),
 )
 
 

@@ -31,6 +31,8 @@ class Command:
         self.folder = folder
         self.environment = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
         self.environment.pop("PYTHONUNBUFFERED", None)  # it would hide what stays in a buffer
+        for name in ("COLUMNS", "LINES"):  # a test runner may set them, and they count more than the size of a terminal
+            self.environment.pop(name, None)
 
     def __call__(self, *arguments, **options):
         """Run to the end."""

@@ -158,26 +158,27 @@ def test_json_has_no_infinity(capsys):
 
 
 def screen_of(output, height):
-    """What a terminal of so many lines shows in the end, with what has left it above."""
-    lines, row, column = [""], 0, 0
-    for part in re.findall(r"\x1b\[\d*[A-Z]|\r|\n|[^\x1b\r\n]+", output):
+    """What a terminal of so many lines shows in the end, with what has left it above; without colours."""
+    lines, row, column, hidden = [""], 0, 0, False
+    for part in re.findall(r"\x1b\[[?\d;]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", output):
         if part == "\r":
             column = 0
         elif part == "\n":
             row += 1
             lines += [""] * (row + 1 - len(lines))
-        elif part == "\x1b[K":
-            lines[row] = lines[row][:column]
-        elif part == "\x1b[J":
-            lines[row:] = [lines[row][:column]]
-        elif part.endswith("A"):
+        elif part == "\x1b[2K":
+            lines[row] = ""
+        elif part in ("\x1b[?25l", "\x1b[?25h"):
+            hidden = part.endswith("l")
+        elif part.endswith("A") and part.startswith("\x1b"):
             row -= int(part[2:-1])
             assert row >= max(0, len(lines) - height), "above the screen"
-        else:
+        elif not (part.startswith("\x1b") and part.endswith("m")):
             assert "\x1b" not in part
             lines[row] = lines[row][:column] + part + lines[row][column + len(part) :]
             column += len(part)
-    return lines
+    assert not hidden, "the cursor was not given back"
+    return [line.rstrip() for line in lines]
 
 
 def on_terminal(command, *arguments, size=(24, 80), keys=None, **options):
@@ -213,24 +214,39 @@ def on_terminal(command, *arguments, size=(24, 80), keys=None, **options):
 
 @posix
 def test_terminal(command):
-    process, output = on_terminal(command, "compare", "--models", "FCM", "SCM")
+    process, output = on_terminal(command, "compare", "--models", "FCM", "SCM", size=(24, 110))
     assert process.wait() == 0
-    assert "0 of 2 runs, 0 s; Ctrl-C ends it and keeps what is finished" in output
-    assert output.index("FCM  ") < output.index("2 of 2 runs")
+    plain = re.sub(r"\x1b\[[\d;]*m", "", output)
+    assert re.search(r"0 of 2 runs .* Ctrl-C ends it and keeps what is finished", plain)
+    assert re.search(r"2 of 2 runs .*\d s left", plain)
+    assert plain.index("FCM  ") < plain.index("2 of 2 runs")
     lines = screen_of(output, 24)
     assert lines[0] == "iris: 150 rows, 4 features, 3 classes; best ARI first"
     assert [line.split(" ")[0] for line in lines[1:]] == ["", "model", "SCM", "FCM", "all", ""]
+    assert "\x1b[1mmodel" in output  # the heading is bold
 
 
 @posix
-def test_small_terminal(command):
-    process, output = on_terminal(command, "compare", "--models", "FCM", "SCM", size=(4, 40))
+@pytest.mark.parametrize("size", [(4, 40), (3, 30)])
+def test_small_terminal(command, size):
+    process, output = on_terminal(command, "compare", "--models", "FCM", "SCM", "PCM", size=size)
     assert process.wait() == 0
-    lines = screen_of(output, 4)
-    # what has left the screen stays, and the table follows it
-    assert [line.split(" ")[0] for line in lines[1:4]] in (["model", "FCM", "SCM"], ["model", "SCM", "FCM"])
-    assert all(len(line) < 40 for line in lines[:4])
-    assert sum(line.startswith("model ") for line in lines) == 2
+    lines = screen_of(output, 40)  # the final table is taller than the screen
+    assert [line.split(" ")[0] for line in lines[1:-1]] == ["", "model", "PCM", "SCM", "FCM", "all"]
+
+
+@posix
+@pytest.mark.parametrize("variable", [{"TERM": "dumb"}, {"NO_COLOR": "1"}])
+def test_plain_terminal(command, variable):
+    command.environment |= variable
+    process, output = on_terminal(command, "compare", "--models", "SCM")
+    assert process.wait() == 0
+    codes = set(re.findall(r"\x1b\[[?\d;]*[A-Za-z]", output))
+    if "TERM" in variable:
+        assert codes == set()
+    else:
+        assert not any(re.fullmatch(r"\x1b\[[\d;]*3\dm", code) for code in codes)  # no colour
+    assert screen_of(output, 24)[-2].startswith("all measurements are in ")
 
 
 @posix
@@ -247,9 +263,30 @@ def test_table_in_a_file_while_on_a_terminal(command):
 def test_list_is_wrapped_on_a_terminal(command):
     process, output = on_terminal(command, "list", size=(24, 70))
     assert process.wait() == 0
-    lines = output.replace("\r", "").splitlines()
+    lines = screen_of(output, 24)
     assert all(len(line) <= 70 for line in lines)
     assert len(lines) > len(REGISTRY) + 1
+
+
+def test_without_rich(monkeypatch, fails):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    for name in [name for name in sys.modules if name.startswith("soft_clustering.cli.")]:
+        if name.rpartition(".")[2] in ("tables", "runs", "compare", "catalogue", "benchmark"):
+            monkeypatch.delitem(sys.modules, name)
+    expected = 'The tables of the commands need rich: pip install "soft-clustering[app]"'
+    for words in (["list"], ["info", "FCM"], ["datasets"], ["compare"], ["benchmark", "real"]):
+        assert fails(*words) == expected
+
+
+@posix
+def test_reader_that_goes_away(command):
+    """As in ``soft-clustering list | head -2``."""
+    process = command.start("list", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    first = process.stdout.readline()
+    process.stdout.close()
+    assert first.startswith(b"model ")
+    assert process.stderr.read() == b""
+    assert process.wait() in (0, 141)
 
 
 # Ctrl-C and kill ------------------------------------------------------------------------------------------------------
@@ -258,7 +295,7 @@ def test_list_is_wrapped_on_a_terminal(command):
 @posix
 def test_control_c_on_a_terminal(command):
     words = ["compare", "--models", "FCM", "-k", "2:9", "-o", "runs.jsonl", "--jobs", "1"]
-    process, output = on_terminal(command, *words, keys=("1 of 8 runs", b"\x03"))
+    process, output = on_terminal(command, *words, keys=("1 of 8 runs", b"\x03"), size=(24, 100))
     assert process.wait() == 130
     assert "Traceback" not in output
     done = len(records_of(command.folder / "runs.jsonl"))

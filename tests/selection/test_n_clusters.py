@@ -1,5 +1,6 @@
 """Choosing K: planted structure, values by brute force, failures, seeds, the table and the picture."""
 
+import io
 import math
 import pickle
 import re
@@ -690,6 +691,109 @@ def test_progress(capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_progress_on_a_terminal(monkeypatch, capsys):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    choose_n_clusters(Bins(), X, [1, 2, 3], criteria=["stability"], n_bootstrap=2, verbose=1)
+    assert "7 of 7 tasks" in sys.stderr.getvalue()  # no pairs of samples for K = 1
+    choose_n_clusters(Bins(), X, [2, 3], criteria=["silhouette"], verbose=1)
+    assert "2 of 2 fits" in sys.stderr.getvalue()
+    assert capsys.readouterr().out == ""
+
+
+# Samples and interrupts -----------------------------------------------------------------------------------------------
+
+
+def test_silhouettes_take_a_sample():
+    names = ["silhouette", "fuzzy_silhouette", "calinski_harabasz", "gaussian_bic"]
+    result = choose_n_clusters(FCM(random_state=0), X, [3, 4], criteria=names, max_samples=90, random_state=1)
+    everything = choose_n_clusters(FCM(random_state=0), X, [3, 4], criteria=names, random_state=1)
+    assert (result.sampled, everything.sampled) == ({"silhouette": 90, "fuzzy_silhouette": 90}, {})
+    for name in ("calinski_harabasz", "gaussian_bic"):
+        np.testing.assert_array_equal(result.scores[name], everything.scores[name])
+    rng = np.random.RandomState(1)
+    rng.randint(2**31 - 1, size=41)  # the seeds
+    rows = rng.permutation(200)[:90]
+    for i, K in enumerate([3, 4]):
+        labels = FCM(K, random_state=0).fit_predict(X)
+        assert result.scores["silhouette"][i] == pytest.approx(silhouette_score(X[rows], labels[rows]))
+        assert len(result.estimators[K].labels_) == 200
+    assert "on a sample of 90 rows: silhouette, fuzzy_silhouette" in repr(result)
+    assert "sample" not in repr(everything)
+    assert "rows" not in result.reason  # the criterion that decides saw all of them
+    alone = choose_n_clusters(FCM(random_state=0), X, [3, 4], criteria=["silhouette"], max_samples=90, random_state=1)
+    assert "It was computed on 90 of the rows." in alone.reason
+
+
+def test_sampling_begins_above_max_samples():
+    chosen = [
+        choose_n_clusters(FCM(random_state=0), X, [3, 4], criteria=["silhouette"], max_samples=number, random_state=0)
+        for number in (None, 200, 199)
+    ]
+    assert [result.sampled for result in chosen] == [{}, {}, {"silhouette": 199}]
+    np.testing.assert_array_equal(chosen[0].scores["silhouette"], chosen[1].scores["silhouette"])
+
+
+def test_stability_draws_from_a_sample():
+    seen = []
+
+    class Watches(Bins):
+        def fit(self, X, y=None):
+            seen.append(len(np.unique(np.asarray(X), axis=0)))
+            return super().fit(X)
+
+    result = choose_n_clusters(Watches(), X, [2], criteria=["stability"], n_bootstrap=3, max_samples=50, random_state=0)
+    assert seen[0] == 200  # the fit itself
+    assert len(seen) == 7
+    assert max(seen[1:]) <= 50
+    assert result.sampled == {"stability": 50}
+    assert result.scores["stability"][0] == 1
+
+
+@pytest.mark.parametrize("data", [sparse.csr_array(X), X.tolist()])
+def test_samples_of_other_tables(data):
+    result = choose_n_clusters(
+        KMeans(n_init=1, random_state=0), data, [3, 4], criteria=["silhouette"], max_samples=50, random_state=0
+    )
+    assert np.isfinite(result.scores["silhouette"]).all()
+    assert result.best["silhouette"] == 4
+
+
+class Interrupted(Bins):
+    """Ctrl-C at K = 4."""
+
+    def fit(self, X, y=None):
+        if self.n_clusters == 4:
+            raise KeyboardInterrupt
+        return super().fit(X)
+
+
+def test_interrupt_is_raised():
+    with pytest.raises(KeyboardInterrupt):
+        choose_n_clusters(Interrupted(), X, [2, 3, 4, 5], criteria=["silhouette"])
+
+
+def test_interrupted_result():
+    names = ["silhouette", "gaussian_bic", "stability"]
+    found = choose_n_clusters(
+        Interrupted(), X, [2, 3, 4, 5], criteria=names, n_bootstrap=2, random_state=0, stop_at_interrupt=True
+    )
+    expected = choose_n_clusters(Bins(), X, [2, 3], criteria=names, n_bootstrap=2, random_state=0)
+    assert (found.unfinished, expected.unfinished) == ([4, 5], [])
+    assert found.k_values.tolist() == [2, 3]
+    for name in names:
+        np.testing.assert_array_equal(found.scores[name], expected.scores[name])
+    assert found.agreements.shape == (2, 2)
+    assert "The work was interrupted before K=4, 5." in found.reason
+    assert len(found.to_frame()) == 2
+    with pytest.raises(KeyboardInterrupt):  # there is nothing to return
+        choose_n_clusters(Interrupted(), X, [4, 5], criteria=["silhouette"], stop_at_interrupt=True)
+
+
 # Failures and warnings ------------------------------------------------------------------------------------------------
 
 
@@ -824,6 +928,8 @@ def test_bad_criteria(criteria, error, message):
         ({"n_bootstrap": 1}, "'n_bootstrap' parameter of choose_n_clusters must be an int in the range"),
         ({"random_state": "x"}, "'random_state' parameter of choose_n_clusters must be"),
         ({"n_jobs": 1.5}, "'n_jobs' parameter of choose_n_clusters must be"),
+        ({"max_samples": 1}, "'max_samples' parameter of choose_n_clusters must be"),
+        ({"stop_at_interrupt": "no"}, "'stop_at_interrupt' parameter of choose_n_clusters must be"),
         ({"verbose": "loud"}, "'verbose' parameter of choose_n_clusters must be"),
         ({"keep_estimators": "no"}, "'keep_estimators' parameter of choose_n_clusters must be"),
         ({"param_name": "k"}, r"param_name must be a parameter of FCM: one of \[.*'n_clusters'.*\]\. Got 'k' instead"),

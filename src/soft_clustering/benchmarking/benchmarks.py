@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 from sklearn.utils.validation import _num_samples
 
 from .._estimators import Estimator, is_estimator, set_seeds
+from .._progress import Bar, rate_of
 from .._text import one_line
 from .._types import DataLike
 from ..datasets import dataset_info, get_dataset
@@ -103,10 +104,13 @@ class ClusteringBenchmark:
 
     * ``model``, ``dataset``, ``n_samples``, ``n_features``, ``n_classes``, ``repeat``; ``estimator``, its parameters;
     * ``status``: ``ok``; ``degenerate``, fewer than two clusters in the labels; ``timeout``; ``memory``, over the limit
-      or a MemoryError; ``error``. ``reason`` explains every other status than ``ok``;
+      or a MemoryError; ``error``; ``skipped``, the model needs an extra that is not installed. ``reason`` explains
+      every other status than ``ok``; if a limit, a crash or an exception ended ``predict`` or a measure after the fit
+      had given its result, it names what was not finished, and the status stays;
     * ``n_clusters``, ``n_iter``, ``converged``, ``warnings``: those of the fitted model, if it has them;
     * ``fit_time``, ``predict_time``: seconds for the training data;
-    * ``peak_memory``: the largest resident size during the fit in bytes, beyond what the process held before it;
+    * ``peak_memory``: the largest resident size during the fit in bytes, beyond what the process held before it; code
+      that is read from the files of libraries does not count (Linux);
     * the measures of :func:`soft_clustering.metrics.clustering_metrics` and
       :func:`soft_clustering.metrics.soft_clustering_metrics` (at m = 2), NaN where one does not apply; for graphs and
       documents those of communities and topics too. The silhouette and the omega index take 2000 random samples of
@@ -396,7 +400,7 @@ class ScalabilityBenchmark(ClusteringBenchmark):
 
 
 class ProgressBar:
-    """The progress on standard error: one line that is rewritten on a terminal, one line per run elsewhere.
+    """The progress on standard error: a bar on a terminal or in a notebook, one line per run elsewhere.
 
     Parameters
     ----------
@@ -409,29 +413,27 @@ class ProgressBar:
 
     def begin(self, total: int, done: int) -> None:
         """Say how many runs the results already hold, if there are any."""
-        self._total, self._done = total, done
-        self._begun, self._start = done, time.monotonic()
+        self._total, self._done, self._begun, self._start = total, done, done, time.monotonic()
         if self._verbose and done:
             print(f"{done} of {total} runs are already in the results", file=sys.stderr)
+        self._bar = Bar(total, "runs", done) if self._verbose else None
 
     def step(self, record: Record) -> None:
         """Show that one more run has finished, and the time that is left."""
         self._done += 1
-        if not self._verbose:
+        if self._bar is None:
             return
-        left = (self._total - self._done) * (time.monotonic() - self._start) / (self._done - self._begun)
-        bar = "#" * (20 * self._done // self._total)
-        text = (
-            f"[{bar:.<20}] {self._done}/{self._total}, {left:.0f} s left: "
-            f"{record['model']}, {record['dataset']}: {record['status']}"
-        )
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{text}", end="\n" if self._done == self._total else "", file=sys.stderr, flush=True)
-        else:
-            print(text, file=sys.stderr, flush=True)
+        self._bar.step()
+        if not self._bar.is_shown:
+            seconds = time.monotonic() - self._start
+            rate = rate_of(self._done - self._begun, self._total - self._begun, seconds, "runs")
+            how = f"{record['model']}, {record['dataset']}: {record['status']}"
+            print(f"{self._done} of {self._total} runs, {rate}: {how}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Leave the last line as it is."""
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
 
 
 def _named(models: Mapping[str, Estimator] | Sequence[Estimator]) -> dict[str, Estimator]:

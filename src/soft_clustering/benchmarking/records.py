@@ -94,6 +94,33 @@ def from_line(line: str | bytes) -> Any:
     return record
 
 
+def ending(found: Record, status: str, how: str, why: str) -> Record:
+    """Return the status and the reason of a run that did not reach its end.
+
+    Parameters
+    ----------
+    found : dict
+        What is known of the run.
+    status : str
+        The status if there is no result yet.
+    how : str
+        The reason in this case.
+    why : str
+        What prevented the stage that was going on, if the fit has given a result: then its status stays.
+
+    Examples
+    --------
+    >>> ending({"stage": "fit"}, "timeout", "more than 5 s, in fit", "more than 5 s")
+    {'status': 'timeout', 'reason': 'more than 5 s, in fit'}
+    >>> ending({"stage": "silhouette", "status": "ok"}, "timeout", "more than 5 s, in silhouette", "more than 5 s")
+    {'reason': 'silhouette was not finished: more than 5 s'}
+    """
+    if found.get("status") not in FITTED:
+        return {"status": status, "reason": how}
+    unfinished = f"{found['stage']} was not finished: {why}"
+    return {"reason": "; ".join(filter(None, (found.get("reason"), unfinished)))}
+
+
 def require_pandas() -> Any:
     """Return the module pandas, or raise an error that says what to install."""
     return require("pandas", "A benchmark needs pandas for its tables")

@@ -1,29 +1,30 @@
-"""Carry out planned runs: start a worker for each, watch its time and memory, end it, and keep its record."""
+"""Carry out planned runs: give each to a worker, watch its time and memory, and keep its record."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
 import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import joblib
 
 from .._estimators import Estimator
+from .._extras import MODULES, is_installed, pip_line
+from .._registry import REGISTRY, Row
 from .machine import environment
 from .memory import resident
-from .records import FITTED, SCHEMA, Journal, Record, from_line
+from .records import FITTED, SCHEMA, Journal, Record, ending, from_line
+from .workers import Worker, Workers
 
 if TYPE_CHECKING:
     from .worker import Task
 
+#: The workers of the runs that this process executes.
+WORKERS = Workers()
 #: Seconds between two looks at a worker.
 _INTERVAL = 0.02
 #: Seconds that a worker has to start (imports and data); the time limit begins after them.
@@ -52,8 +53,13 @@ class PlannedRun(NamedTuple):
         return asked
 
     def is_done(self, journal: Journal) -> bool:
-        """Whether the journal has the record, and the memberships are in their file if they are wanted."""
+        """Whether the journal has the record, and the memberships are in their file if they are wanted.
+
+        A run that was skipped is not done: what it needs may have been installed since.
+        """
         record = journal.records.get(self.key)
+        if record is not None and record["status"] == "skipped":
+            return False
         if record is None or self.memberships is None or record["status"] not in FITTED:
             return record is not None
         return os.path.exists(self.memberships)
@@ -116,9 +122,10 @@ def execute_missing(
         # Threads only wait for processes; a backend set by the user, such as Dask's, takes their place. The records
         # come back here one by one, so there is one writer.
         parallel = joblib.Parallel(n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
-        for record in parallel(joblib.delayed(execute)(run) for run in todo):
-            journal.note(record)
-            progress.step(record)
+        with WORKERS.keep():
+            for record in parallel(joblib.delayed(execute)(run) for run in todo):
+                journal.note(record)
+                progress.step(record)
     except KeyboardInterrupt:
         if not stop_at_interrupt:
             raise
@@ -135,7 +142,12 @@ def execute(run: PlannedRun) -> Record:
     record = {"key": run.key, **dict.fromkeys(SCHEMA), **run.known}
     if run.failure is not None:
         return record | {"status": "error", "reason": run.failure}
-    with tempfile.TemporaryDirectory(prefix="soft-clustering-", ignore_cleanup_errors=True) as folder:
+    rows = _rows_of(run.estimator)
+    for row in rows:
+        if row.extra is not None and not is_installed(row.extra):
+            reason = f"{row.name} needs {MODULES[row.extra]}: {pip_line(row.extra)}"
+            return record | {"status": "skipped", "reason": reason}
+    with WORKERS.borrow() as worker:
         task: Task = {
             "estimator": run.estimator,
             "measurements": run.measurements,
@@ -144,60 +156,57 @@ def execute(run: PlannedRun) -> Record:
             "memberships": None if run.memberships is None else os.path.abspath(run.memberships),
         }
         # Wrapped, because a plain pickle stores the classes and functions of a script or a notebook only by name.
-        Path(folder, "task").write_bytes(pickle.dumps(joblib.wrap_non_picklable_objects(task, keep_wrapper=False)))
-        joblib.dump((run.X, run.y), Path(folder, "data"))
-        with open(Path(folder, "log"), "w+b") as log:
-            worker = _start(folder, log)
-            try:
-                found = _watch(worker, Path(folder, "report.jsonl"), run)
-            finally:
-                _end(worker)
-            if "status" not in found:
-                found |= {"status": "error", "reason": _how_it_ended(worker.returncode, found["stage"], log)}
+        Path(worker.run, "task").write_bytes(pickle.dumps(joblib.wrap_non_picklable_objects(task, keep_wrapper=False)))
+        joblib.dump((run.X, run.y), Path(worker.run, "data"))
+        worker.begin([row.module for row in rows] + [MODULES[row.extra] for row in rows if row.extra is not None])
+        found = _watch(worker, run)
+        code = worker.stop()
+        if found["stage"] != "done":
+            how = "; ".join(filter(None, (_how_it_ended(code), worker.last_words())))
+            found |= ending(found, "error", f"the worker ended in {found['stage']}: {how}", f"the worker ended: {how}")
     return record | {name: value for name, value in found.items() if name in SCHEMA}
 
 
-def _start(folder: str, log: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a worker that imports the same modules as this process, whatever the current folder contains."""
-    paths = os.pathsep.join(os.path.abspath(path) for path in sys.path)
-    return subprocess.Popen(
-        [sys.executable, "-m", f"{__package__}.worker", folder, os.getcwd()],
-        # ``-m`` puts the current folder first on the path of imports: start it in a folder without modules.
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": paths},
-        stdin=subprocess.PIPE,  # it stays open as long as this process lives
-        stdout=subprocess.DEVNULL,  # the estimator may print
-        stderr=log,
-        start_new_session=True,
-    )
+def _rows_of(estimator: Estimator) -> list[Row]:
+    """Return the registry's rows of the estimator and of those inside it."""
+    parts = [estimator, *estimator.get_params(deep=True).values()]
+    classes = {(type(part).__module__, type(part).__name__) for part in parts}
+    return [row for row in REGISTRY if (row.module, row.name) in classes]
 
 
-def _watch(worker: subprocess.Popen[bytes], report: Path, run: PlannedRun) -> Record:
-    """Return what the worker reported until it ended or exceeded a limit."""
+def _watch(worker: Worker, run: PlannedRun) -> Record:
+    """Return what the worker reported until the run ended or exceeded a limit; then its stage is "done"."""
     found: Record = {"stage": "start"}
-    lines = _lines(report)
+    lines = _lines(worker.run / "report.jsonl")
     limit: float | None = _START_LIMIT
     begin = time.monotonic()
+
+    def exceeds(size: int | None) -> bool:
+        return run.memory_limit is not None and size is not None and size > run.memory_limit
+
+    def stopped(status: str, why: str, where: str = "") -> Record:
+        return found | ending(found, status, why + where, why) | {"stage": "done"}
+
     while True:
-        ended = worker.poll() is not None
-        sizes = [0 if run.memory_limit is None else resident(worker.pid)]
+        ended = worker.ended() is not None
+        too_large = run.memory_limit is not None and exceeds(resident(worker.group))
         for line in lines:
             if not line:
                 break
             entries = from_line(line)
-            # the peak may have been between two looks
-            sizes.append(entries.pop("resident", None) or 0)
+            # the peak of the fit may have been between two looks
+            too_large = too_large or exceeds(entries.pop("resident", None))
+            if too_large:
+                break
             if entries.get("stage") == "fit":
                 limit, begin = run.time_limit, time.monotonic()
             found |= entries
-        if run.memory_limit is not None and max(sizes) > run.memory_limit:
-            return found | {"status": "memory", "reason": f"more than {run.memory_limit / 2**20:g} MiB resident"}
-        if found["stage"] == "done":
+        if too_large and run.memory_limit is not None:
+            return stopped("memory", f"more than {run.memory_limit / 2**20:g} MiB resident")
+        if found["stage"] == "done" or ended:
             return found
         if limit is not None and time.monotonic() - begin > limit:
-            return found | {"status": "timeout", "reason": f"more than {limit:g} s, in {found['stage']}"}
-        if ended:
-            return found
+            return stopped("timeout", f"more than {limit:g} s", f", in {found['stage']}")
         time.sleep(_INTERVAL)
 
 
@@ -216,21 +225,6 @@ def _lines(report: Path) -> Iterator[str]:
                 yield ""
 
 
-def _end(worker: subprocess.Popen[bytes]) -> None:
-    """Kill the worker and every process that it has started."""
-    if sys.platform == "win32":
-        subprocess.run(["taskkill", "/F", "/T", "/PID", str(worker.pid)], capture_output=True)
-    else:
-        # the error if all its processes have ended (on macOS: PermissionError)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(worker.pid, signal.SIGKILL)
-    worker.communicate()
-
-
-def _how_it_ended(code: int, stage: str, log: IO[bytes]) -> str:
-    """Say how a worker without a result ended, with the last line of its log."""
+def _how_it_ended(code: int) -> str:
     names = {number.value: number.name for number in signal.Signals}
-    how = f"killed by {names.get(-code, f'signal {-code}')}" if code < 0 else f"exit code {code}"
-    log.seek(0)
-    last = log.read().decode(errors="replace").strip().rpartition("\n")[2]
-    return f"the worker ended in {stage}: {how}" + (f"; {last}" if last else "")
+    return f"killed by {names.get(-code, f'signal {-code}')}" if code < 0 else f"exit code {code}"

@@ -23,8 +23,9 @@ def summarize(results: pandas.DataFrame) -> pandas.DataFrame:
     summary : DataFrame
         ``algorithm``; ``datasets``, the number of data sets; ``completed``, the number of runs with a partition of at
         least two clusters; ``errors``, the number of runs that failed or exceeded a limit (the other runs were
-        degenerate); ``ari``, ``nmi`` and ``mean_time_ms``, means over the completed runs, if they were measured. The
-        model with the largest ARI comes first; without ARI, the one with the shortest time.
+        degenerate); ``skipped``, the number of runs for which an extra is not installed, if there are any; ``ari``,
+        ``nmi`` and ``mean_time_ms``, means over the completed runs, if they were measured. The model with the largest
+        ARI comes first; without ARI, the one with the shortest time.
 
     Examples
     --------
@@ -48,6 +49,7 @@ def summarize(results: pandas.DataFrame) -> pandas.DataFrame:
     import pandas
 
     rows = []
+    some_skipped = (results["status"] == "skipped").any()
     for model, runs in results.groupby("model", sort=False):
         completed = runs[runs["status"] == "ok"]
         row = {
@@ -56,6 +58,8 @@ def summarize(results: pandas.DataFrame) -> pandas.DataFrame:
             "completed": len(completed),
             "errors": int(runs["status"].isin(["timeout", "memory", "error"]).sum()),
         }
+        if some_skipped:
+            row["skipped"] = int((runs["status"] == "skipped").sum())
         row |= {name: completed[name].mean() for name in ("ari", "nmi") if name in completed}
         if "fit_time" in completed:
             row["mean_time_ms"] = 1e3 * completed["fit_time"].mean()

@@ -1,12 +1,15 @@
-"""One run in a process of its own: ``python -m soft_clustering.benchmarking.worker FOLDER CWD``.
+"""The process of the runs: ``python -m soft_clustering.benchmarking.worker FOLDER CWD``.
 
-The runner starts it, with the task in FOLDER and a pipe as standard input. The worker writes what it does and finds to
-``report.jsonl`` there, line by line: however it ends, the runner knows what was measured before, and in which stage.
+:class:`~soft_clustering.benchmarking.workers.Worker` starts it, with a pipe as standard input: a line of JSON begins a
+run. The run writes what it does and finds to ``report.jsonl`` in a folder of its own, line by line: however it ends,
+the runner knows what was measured before, and in which stage.
 """
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
+import json
 import os
 import pickle
 import shutil
@@ -15,6 +18,8 @@ import sys
 import threading
 import time
 import warnings
+from importlib import import_module
+from itertools import islice
 from typing import Any, TextIO, TypedDict, TypeVar
 
 import joblib
@@ -25,9 +30,11 @@ from sklearn.base import clone
 from .._estimators import Estimator
 from .._text import one_line
 from .._types import DataLike
-from .memory import peak, reset_peak
+from ..metrics._validation import check_matrix
+from .memory import mapped, peak, reset_peak
 from .quality import labels_of, memberships_of, quality
-from .records import QUALITY, Record, to_line
+from .records import QUALITY, Record, ending, to_line
+from .workers import FORKS
 
 Number = TypeVar("Number", bool, int)
 
@@ -46,15 +53,15 @@ class Task(TypedDict):
 
 
 class Report:
-    """Lines for the runner; ``stage`` is what the worker is doing."""
+    """Lines for the runner; ``found`` is what they say so far, its ``stage`` what the worker is doing."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
-        self.stage = "start"
+        self.found: Record = {"stage": "start"}
 
     def __call__(self, **entries: Any) -> None:
         """Write one line."""
-        self.stage = entries.get("stage", self.stage)
+        self.found |= entries
         self._file.write(to_line(entries))
         self._file.flush()
 
@@ -64,7 +71,7 @@ def fit(estimator: Estimator, X: DataLike) -> Record:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         reset_peak()
-        before = peak()
+        before, files = peak(), mapped()
         start = time.perf_counter()
         estimator.fit(X)
         elapsed = time.perf_counter() - start
@@ -72,7 +79,7 @@ def fit(estimator: Estimator, X: DataLike) -> Record:
     messages = dict.fromkeys(f"{entry.category.__name__}: {one_line(entry.message)}" for entry in caught)
     return {
         "fit_time": elapsed,
-        "peak_memory": None if before is None or after is None else after - before,
+        "peak_memory": None if before is None or after is None else max(0, after - before - (mapped() - files)),
         "resident": after,
         "warnings": "; ".join(messages) or None,
     }
@@ -115,28 +122,32 @@ def measure(task: Task, X: DataLike, y: ArrayLike | None, report: Report) -> Non
         if number > 0:
             del found["peak_memory"]  # keep that of the first fit: the second one reuses its memory
         report(**found)
+    report(stage="labels")
     labels = labels_of(estimator, X)
     n_found = len(np.unique(labels[labels >= 0]))
+    if hasattr(estimator, "memberships_"):
+        check_matrix("memberships", estimator.memberships_, "n_clusters", len(labels))
+    if task["memberships"] is not None:
+        report(stage="memberships")
+        save_memberships(task["memberships"], estimator, X, labels)
+    reason = None if n_found > 1 else "all labels are the same cluster" if n_found else "no sample belongs to a cluster"
     report(
         n_clusters=scalar(getattr(estimator, "n_clusters_", n_found), int),
         n_iter=scalar(getattr(estimator, "n_iter_", None), int),
         converged=scalar(getattr(estimator, "converged_", None), bool),
+        # from here on the run has a result, which nothing that follows can take away
+        status="ok" if reason is None else "degenerate",
+        reason=reason,
     )
     if "predict_time" in wanted:
         report(stage="predict")
         report(predict_time=predict_time(estimator, X))
     if set(QUALITY) & set(wanted):
-        report(stage="metrics")
-        for name, value in quality(estimator, X, y, labels):
-            report(**{name: value})
-    if task["memberships"] is not None:
-        report(stage="saving the memberships")
-        save_memberships(task["memberships"], estimator, X, labels)
-    if n_found < 2:
-        reason = "all labels are the same cluster" if n_found else "no sample belongs to a cluster"
-        report(stage="done", status="degenerate", reason=reason)
-    else:
-        report(stage="done", status="ok")
+        values = quality(estimator, X, y, labels)
+        for name in QUALITY:
+            report(stage=name)  # before the measure is computed, so that one that does not end can be named
+            report(**dict(islice(values, 1)))
+    report(stage="done")
 
 
 def attempt(folder: str, report: Report) -> None:
@@ -147,8 +158,13 @@ def attempt(folder: str, report: Report) -> None:
         X, y = joblib.load(os.path.join(folder, "data"))
         measure(task, X, y, report)
     except Exception as error:
-        status = "memory" if isinstance(error, MemoryError) else "error"
-        report(stage="done", status=status, reason=one_line(f"{type(error).__name__} in {report.stage}: {error}"))
+        status, kind = "memory" if isinstance(error, MemoryError) else "error", type(error).__name__
+        stage = report.found["stage"]
+        how, why = one_line(f"{kind} in {stage}: {error}"), one_line(f"{kind}: {error}")
+        report(**ending(report.found, status, how, why), stage="done")
+
+
+# The process ----------------------------------------------------------------------------------------------------------
 
 
 def end_with_runner(folder: str) -> None:
@@ -161,12 +177,65 @@ def end_with_runner(folder: str) -> None:
     os._exit(1)
 
 
-def main(folder: str, cwd: str) -> None:
-    """Run the process."""
+def carry_out(folder: str, run: str) -> None:
+    """Carry out a run in this process, which ends with it."""
     threading.Thread(target=end_with_runner, args=(folder,), daemon=True).start()
+    with open(os.path.join(run, "log"), "wb") as log:
+        os.dup2(log.fileno(), 2)
+    with open(os.path.join(run, "report.jsonl"), "w", encoding="utf-8") as lines:
+        attempt(run, Report(lines))
+
+
+def carry_out_in_a_fork(folder: str, run: str) -> None:
+    """Carry out a run in a fork of this process, and write its process and its exit code to files."""
+    with warnings.catch_warnings():
+        # Python 3.12 warns of the threads that BLAS starts when it is loaded; BLAS itself takes care of forks.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        np.random.seed()  # noqa: NPY002, the global generator: otherwise every run would begin with the same numbers
+        carry_out(folder, run)
+        os._exit(0)
+    with contextlib.suppress(PermissionError, ProcessLookupError):
+        os.setpgid(child, child)  # the child does the same: whoever is first
+    write(run, "pid", child)
+    _, status = os.waitpid(child, 0)
+    write(run, "exit", os.waitstatus_to_exitcode(status))
+
+
+def read_line() -> bytes:
+    """Return the next line of standard input, without a buffer that a fork would share; nothing if it has ended."""
+    line = b""
+    while not line.endswith(b"\n"):
+        more = os.read(0, 4096)
+        if not more:
+            return b""
+        line += more
+    return line
+
+
+def write(run: str, name: str, number: int) -> None:
+    """Write a number to a file of the run's folder, which is complete as soon as it can be read."""
+    path = os.path.join(run, name)
+    with contextlib.suppress(FileNotFoundError):  # the runner is gone, and so is the folder
+        with open(f"{path}.new", "w") as file:
+            file.write(str(number))
+        os.replace(f"{path}.new", path)
+
+
+def main(folder: str, cwd: str) -> None:
+    """Carry out runs until standard input ends; where processes cannot be forked, one run."""
     os.chdir(cwd)
-    with open(os.path.join(folder, "report.jsonl"), "w", encoding="utf-8") as lines:
-        attempt(folder, Report(lines))
+    while order := read_line():
+        run, imports = json.loads(order).values()
+        for name in imports:
+            import_module(name)
+        if not FORKS:
+            carry_out(folder, run)
+            return
+        carry_out_in_a_fork(folder, run)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ _SUMMARY = (
     Column("data sets", "datasets", form=".0f"),
     Column("completed", "completed", form=".0f"),
     Column("errors", "errors", form=".0f"),
+    Column("skipped", "skipped", form=".0f"),
     Column("mean ARI", "ari", form=".3f"),
     Column("mean NMI", "nmi", form=".3f"),
     Column("mean ms", "mean_time_ms", form=".1f"),
@@ -50,7 +51,9 @@ def benchmark(args: argparse.Namespace) -> int:
         print(json.dumps(document, indent=2))
     else:
         print(f"{args.suite}: {len(finished)} of {len(runs)} runs, means over those that completed; best ARI first\n")
-        print(table(_SUMMARY, rows))
+        # no run, or no skipped one: then the summary has no such column
+        columns = [column for column in _SUMMARY if column.name != "skipped" or any("skipped" in row for row in rows)]
+        print(table(columns, rows))
     if interrupted:
         again = "the same command" + (" without --fresh" if args.fresh else "")
         print(f"interrupted: {len(finished)} of {len(runs)} runs are in {path}; {again} continues", file=sys.stderr)

@@ -9,10 +9,11 @@ import re
 from typing import TYPE_CHECKING
 
 from .._registry import REGISTRY
+from .._text import one_line
 from ..datasets import available_datasets, dataset_info
 from ..datasets.files import find_file
 from .models import INPUTS, defaults, model_class
-from .tables import Column, table, wrap
+from .tables import Column, listing, paragraphs, table
 
 if TYPE_CHECKING:
     from ..benchmarking.records import Record
@@ -84,20 +85,13 @@ def show_model(args: argparse.Namespace) -> int:
         **({"reconstructed": row.reconstructed} if row.reconstructed else {}),
         "in Python": f"from soft_clustering import {row.name}",
     }
-    lines = [f"{row.name}: {sections[''].strip().splitlines()[0]}", ""]
-    width = max(map(len, facts)) + 2
-    for name, text in facts.items():
-        lines += wrap(f"{name:<{width}}{text}", width)
     described = _described(sections.get("Parameters", ""))
     known = {f"{name}={default!r}": described.get(name, "") for name, default in defaults(model).items()}
-    width = max(map(len, known)) + 4
-    lines += ["", "Parameters"]
-    for name, text in known.items():
-        lines += wrap(f"  {name:<{width - 2}}{text}", width)
-    lines += ["", "References"]
-    for text in re.split(r"^\.\. \[\d+\]", sections.get("References", row.citation), flags=re.MULTILINE):
-        lines += wrap(f"  {' '.join(text.split())}", 2) if text.strip() else []
-    print("\n".join(line.rstrip() for line in lines))
+    entries = re.split(r"^\.\. \[\d+\]", sections.get("References", row.citation), flags=re.MULTILINE)
+    references = [one_line(entry) for entry in entries if entry.strip()]
+    parts = [f"{row.name}: {sections[''].strip().splitlines()[0]}", "", listing(facts)]
+    parts += ["", "Parameters", listing(known, indent=2), "", "References", paragraphs(references, indent=2)]
+    print("\n".join(parts))
     return 0
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from .._progress import bar_of, live_console
 from ..benchmarking.records import Journal, Record
 from .errors import CommandError
-from .tables import Column, heading, line, terminal_size
+from .tables import Column, heading, line, style_of
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.live import Live
 
 #: The widths have room for any model: rows are shown before all of them are known.
 MODEL = Column("model", "model", 12)
@@ -35,15 +40,15 @@ def open_journal(path: str | os.PathLike[str]) -> Journal:
 
 def outcome_of(record: Record) -> str:
     """Say how a run ended, and why."""
-    reason = record["reason"] or record["warnings"]
-    return f"{record['status']}: {reason}" if reason else str(record["status"])
+    remarks = "; ".join(filter(None, (record["reason"], record["warnings"])))
+    return f"{record['status']}: {remarks}" if remarks else str(record["status"])
 
 
 class LiveTable:
     """The records as they come, on standard error.
 
-    On a terminal a last line counts them, and in the end all lines are erased to make room for the final table, if they
-    are still on the screen.
+    On a terminal this is a table of those that fit, with a bar that shows the rate and the time left. It vanishes in
+    the end, to make room for the final table. Elsewhere it is a line for each record.
 
     Parameters
     ----------
@@ -55,43 +60,49 @@ class LiveTable:
 
     def __init__(self, title: str, columns: Sequence[Column]) -> None:
         self._title, self._columns = title, columns
-        self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._printed = 0
+        self._rows: list[Record] = []
+        self._live: Live | None = None
 
     def begin(self, total: int, done: int) -> None:
-        """Print the title, and the heading unless all runs are done."""
-        self._total, self._done = total, done
-        self._start = time.monotonic()
-        self._print(self._title)
-        if done:
-            self._print(f"resuming, {done} of {total} runs are done")
-        if done < total:
-            self._print(heading(self._columns))
-            self._count()
+        """Show the title, and the heading unless all runs are done."""
+        resumed = [f"resuming, {done} of {total} runs are done"] if done else []
+        console = live_console(sys.stderr)
+        if console is None:
+            more = [heading(self._columns)] if done < total else []
+            print("\n".join([self._title, *resumed, *more]), file=sys.stderr)
+            return
+        from rich.live import Live
+
+        self._console = console
+        self._bar = bar_of(console, "runs", "Ctrl-C ends it and keeps what is finished")
+        self._task = self._bar.add_task("", total=total, completed=done, begun=done)
+        self._above = [self._title, *resumed]
+        self._live = Live(get_renderable=self._screen, console=console, transient=True)
+        self._live.start()
 
     def step(self, record: Record) -> None:
-        """Print the line of a run that has just finished."""
-        self._done += 1
-        self._print(line(self._columns, record | {"outcome": outcome_of(record)}))
-        self._count()
+        """Show a run that has just finished."""
+        row = record | {"outcome": outcome_of(record)}
+        if self._live is None:
+            print(line(self._columns, row), file=sys.stderr)
+            return
+        self._rows.append(row)
+        self._bar.advance(self._task)
+        self._live.refresh()
 
     def close(self) -> None:
-        """Erase the lines from a terminal."""
-        if self._live:
-            up = f"\x1b[{self._printed}A" if self._printed < terminal_size(sys.stderr)[1] else ""
-            sys.stderr.write(f"\r{up}\x1b[J")
-            sys.stderr.flush()
+        """Remove it from a terminal."""
+        if self._live is not None:
+            self._live.stop()
 
-    def _print(self, text: str) -> None:
-        if self._live:
-            # a line that the terminal wraps could not be erased as one
-            text = "\r\x1b[K" + text[: terminal_size(sys.stderr)[0] - 1]
-        print(text, file=sys.stderr)
-        self._printed += 1
+    def _screen(self) -> Group:
+        """What the terminal shows; no line is wrapped, so that the height is known."""
+        from rich.console import Group
+        from rich.text import Text
 
-    def _count(self) -> None:
-        if self._live:
-            seconds = time.monotonic() - self._start
-            text = f"{self._done} of {self._total} runs, {seconds:.0f} s; Ctrl-C ends it and keeps what is finished"
-            sys.stderr.write(text[: terminal_size(sys.stderr)[0] - 1])
-            sys.stderr.flush()
+        room = max(0, self._console.height - len(self._above) - 3)
+        rows = [Text(line(self._columns, row), style_of(row["outcome"])) for row in self._rows[-room:] if room]
+        texts = [*map(Text, self._above), Text(heading(self._columns), "bold"), *rows]
+        for text in texts:
+            text.truncate(self._console.width - 1)
+        return Group(*texts, self._bar)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, ExitStack
+from numbers import Integral
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._progress import StatusLine, rate_of
 from .loop import Run, best_run, run_starts
 from .threads import single_threaded_blas
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+#: What a long fit is doing, with verbose=1.
+_STATUS = StatusLine()
 
 S = TypeVar("S")
 C = TypeVar("C")
@@ -54,12 +60,15 @@ class Fit(Generic[S]):
     def __enter__(self) -> Fit[S]:
         self.model._forget()
         self.model._validate_params()
+        if self.model.verbose:
+            _STATUS.begin()
         self.enter(single_threaded_blas())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        _STATUS.clear()
         with self._contexts:
             if self._store is not None and (kind is None or issubclass(kind, KeyboardInterrupt)):
                 best = self.best
@@ -104,14 +113,25 @@ class Fit(Generic[S]):
         return run_starts(states, loop, self.model._policy.sense, self.runs, self.report_start)
 
     def report(self, run: Run[S]) -> None:
-        """Print a line about a pass, with verbose=2."""
-        if self.model.verbose > 1:
-            say(self.model, f"{self.unit} {run.n_iter}: {self._objective(run)}change {run.residual:.3g}", level=2)
+        """Print a line about a pass, with verbose=2; with verbose=1 show the pass if the start takes long."""
+        verbose = self.model.verbose
+        if verbose > 1 or (verbose and _STATUS.is_due):
+            how_far = f"{self.unit} {run.n_iter}" if verbose > 1 else self._how_far(run.n_iter)
+            say(self.model, f"{how_far}: {self._objective(run)}change {run.residual:.3g}", level=2)
 
     def report_start(self, number: int, run: Run[S]) -> None:
         """Print a line about a start that has ended, with verbose=1."""
         if self.model.verbose:
             say(self.model, f"start {number}: {self._objective(run)}{run.n_iter} {plural(self.unit)}, {run.ending}")
+            _STATUS.begin()
+
+    def _how_far(self, n_iter: int) -> str:
+        """Say how many passes a start has made, and how long it will take at most."""
+        most = getattr(self.model, "max_iter", None)
+        if not isinstance(most, Integral) or most < n_iter:  # in another unit
+            return f"{self.unit} {n_iter}"
+        rate = rate_of(n_iter, int(most), time.monotonic() - _STATUS.start, plural(self.unit))
+        return f"{self.unit} {n_iter} of at most {most} ({rate} at most)"
 
     def _objective(self, run: Run[S]) -> str:
         return f"objective {self._units(run.history[-1]):.8g}, " if run.history else ""
@@ -126,9 +146,16 @@ def record(model: BaseEstimator, run: Run[Any], units: Callable[[float], float] 
 
 
 def say(model: BaseEstimator, text: str, level: int = 1) -> None:
-    """Print a line about a model, if its ``verbose`` is at least this."""
+    """Print a line about a model, if its ``verbose`` is at least this.
+
+    A line that needs a higher ``verbose`` than 1 is shown for a moment if the fit takes long, on a terminal or in a
+    notebook: the next one takes its place.
+    """
     if model.verbose >= level:
+        _STATUS.clear()
         print(f"{type(model).__name__} {text}")
+    elif model.verbose and _STATUS.is_due:
+        _STATUS.show(f"{type(model).__name__} {text}")
 
 
 def plural(noun: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 
 from .._estimators import Estimator
 from .._types import Array, DataLike
@@ -59,6 +60,8 @@ _DEFAULTS = {
     "graph": ("held_out", "modularity", "modified_partition_coefficient"),
     "documents": ("held_out", "modified_partition_coefficient"),
 }
+#: These compare all pairs of rows, which takes O(n^2) time.
+OF_PAIRS = ("silhouette", "fuzzy_silhouette")
 _OTHERS = ("modified_partition_coefficient", "partition_entropy")
 
 # The recommended K is the choice of the first of these criteria that makes one. Prediction of held-out data and the BIC
@@ -160,6 +163,7 @@ def scores_of(
     criteria: Iterable[str],
     features: bool,
     graph: sparse.csr_array | None = None,
+    rows: NDArray[np.intp] | None = None,
 ) -> dict[str, float]:
     """Return the criteria that need only this fit, nan where one does not apply.
 
@@ -173,15 +177,21 @@ def scores_of(
         Whether X is a table of features, which most indices need.
     graph : CSR matrix, default=None
         The links, if X is a graph.
+    rows : array of int, default=None
+        The rows on which criteria that compare all pairs are computed; None stands for all of them.
     """
     U = memberships_of(model, X, n_clusters)
-    data = {
+    data: dict[str, Any] = {
         "X": X if features else None,
         "U": U,
         "labels": labels_from_memberships(U),
         "centers": _centers_of(model),
         "m": getattr(model, "m_", getattr(model, "m", 2.0)),
     }
+    sampled = data
+    if rows is not None:
+        sampled = data | {"X": _safe_indexing(X, rows) if features else None}
+        sampled |= {name: data[name][rows] for name in ("U", "labels")}
     sums = U.sum(axis=1, keepdims=True)
     is_partition = bool(np.abs(sums - 1).max() < 1e-5)
 
@@ -195,6 +205,6 @@ def scores_of(
             return math.nan if graph is None else soft_modularity(graph, U / np.where(sums > 0, sums, 1.0))
         if name in _CRISPNESS and not (is_partition and n_clusters > 1):
             return math.nan
-        return METRICS[name](**data)
+        return METRICS[name](**sampled if name in OF_PAIRS else data)
 
     return {name: score(name) for name in criteria}

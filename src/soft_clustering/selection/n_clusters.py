@@ -26,10 +26,11 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _num_samples
 
 from .._estimators import Estimator, is_estimator, set_seeds
+from .._progress import Bar
 from .._types import DataLike
 from ..base import labels_from_memberships
 from ..inputs.features import check_enough_samples, is_dask
-from .criteria import CRITERIA, default_criteria, memberships_of, scores_of
+from .criteria import CRITERIA, OF_PAIRS, default_criteria, memberships_of, scores_of
 from .gaussian import gaussian_bic
 from .held_out import N_SPLITS, Split, counts_of, gain, split
 from .result import NClustersResult
@@ -37,10 +38,12 @@ from .result import NClustersResult
 _PARAMETERS: dict[str, list[Any]] = {
     "param_name": [str],
     "n_bootstrap": [Interval(Integral, 2, None, closed="left")],
+    "max_samples": [Interval(Integral, 2, None, closed="left"), None],
     "keep_estimators": ["boolean"],
     "random_state": ["random_state"],
     "n_jobs": [None, Integral],
     "verbose": ["verbose"],
+    "stop_at_interrupt": ["boolean"],
 }
 
 
@@ -132,11 +135,12 @@ def _fit_and_score(
     criteria: list[str],
     features: bool,
     graph: sparse.csr_array | None,
+    rows: NDArray[np.intp] | None,
     keep: bool,
 ) -> Fit:
     try:
         complaints = _fit(model, X)
-        scores = scores_of(model, X, n_clusters, criteria, features, graph)
+        scores = scores_of(model, X, n_clusters, criteria, features, graph, rows)
         labels = labels_from_memberships(memberships_of(model, X, n_clusters))
     except Exception as error:
         return Fit(None, np.empty(0, dtype=np.intp), {}, [], error)
@@ -185,10 +189,12 @@ def choose_n_clusters(
     criteria: str | Iterable[str] = "default",
     param_name: str = "n_clusters",
     n_bootstrap: int = 20,
+    max_samples: int | None = 10_000,
     keep_estimators: bool = True,
     random_state: int | np.random.RandomState | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    stop_at_interrupt: bool = False,
 ) -> NClustersResult:
     """Fit over numbers of clusters K, let each criterion choose one, and recommend one of the choices.
 
@@ -213,15 +219,22 @@ def choose_n_clusters(
         pipeline.
     n_bootstrap : int, default=20
         Pairs of bootstrap samples for ``stability``.
+    max_samples : int or None, default=10_000
+        Of more rows than this, so many are drawn, the same for every K, on which the silhouettes are computed and from
+        which the bootstrap samples of ``stability`` are drawn; ``sampled`` of the result says so. The fits and all
+        other criteria take all rows. None always takes all rows: silhouettes then take O(n^2) time.
     keep_estimators : bool, default=True
         Whether the result holds the fitted estimators, with their memberships.
     random_state : int, RandomState or None, default=None
-        Draws the bootstrap samples and the held-out data, and seeds the fits of an estimator whose own ``random_state``
-        is None. The result does not depend on ``n_jobs``.
+        Draws the rows of ``max_samples``, the bootstrap samples and the held-out data, and seeds the fits of an
+        estimator whose own ``random_state`` is None. The result does not depend on ``n_jobs``.
     n_jobs : int, default=None
         Fits at a time, as joblib counts them: None is 1, -1 as many as there are cores.
     verbose : int, default=0
-        1 prints a line per K.
+        1 shows a bar with the rate and the time left on a terminal or in a notebook, and prints a line per K elsewhere.
+    stop_at_interrupt : bool, default=False
+        Whether Ctrl-C ends the fits and the result holds the K that are finished, if there are any; otherwise
+        KeyboardInterrupt is raised.
 
     Returns
     -------
@@ -305,10 +318,12 @@ def choose_n_clusters(
         {
             "param_name": param_name,
             "n_bootstrap": n_bootstrap,
+            "max_samples": max_samples,
             "keep_estimators": keep_estimators,
             "random_state": random_state,
             "n_jobs": n_jobs,
             "verbose": verbose,
+            "stop_at_interrupt": stop_at_interrupt,
         },
         "choose_n_clusters",
     )
@@ -322,8 +337,15 @@ def choose_n_clusters(
     if has_rows:
         check_enough_samples(_num_samples(X), k_values[-1])
 
-    seed, *seeds = check_random_state(random_state).randint(2**31 - 1, size=1 + 2 * n_bootstrap).tolist()
+    rng = check_random_state(random_state)
+    seed, *seeds = rng.randint(2**31 - 1, size=1 + 2 * n_bootstrap).tolist()
     n_pairs = n_bootstrap if "stability" in names and has_rows else 0
+    rows, sampled = None, {}
+    if has_rows and max_samples is not None and _num_samples(X) > max_samples:
+        rows = np.sort(rng.permutation(_num_samples(X))[:max_samples])
+        on_pairs = OF_PAIRS if modality == "features" else ()
+        sampled = {name: len(rows) for name in names if name in (*on_pairs, "stability")}
+    resampled_X = _safe_indexing(X, rows) if rows is not None and n_pairs else X
     counts = None
     if modality in ("graph", "documents") and {"held_out", "modularity"} & set(names):
         counts = counts_of(estimator, X, modality)
@@ -337,42 +359,65 @@ def choose_n_clusters(
         """K by K: the fit to all of X, then those without held-out data and the pairs of bootstrap samples."""
         for K in k_values:
             model = _prepare(estimator, param_name, K, seed)
-            yield delayed(_fit_and_score)(model, X, K, of_one_fit, modality == "features", graph, keep_estimators)
+            yield delayed(_fit_and_score)(model, X, K, of_one_fit, modality == "features", graph, rows, keep_estimators)
             for part in parts:
                 yield delayed(_held_out_gain)(_prepare(estimator, param_name, K, seed), part, modality, K)
             for b in range(n_pairs if K > 1 else 0):
                 pair = seeds[2 * b : 2 * b + 2]
                 models = [_prepare(estimator, param_name, K, each) for each in pair]
-                yield delayed(_bootstrap_agreement)(models, X, K, pair)
+                yield delayed(_bootstrap_agreement)(models, resampled_X, K, pair)
 
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks())
+    n_tasks = sum(1 + len(parts) + (n_pairs if K > 1 else 0) for K in k_values)
+    progress = Bar(n_tasks, "fits" if not n_pairs else "tasks") if verbose else None
+
+    def results_of(count: int) -> list[Any]:
+        """Wait for the next results, and count them."""
+        found = []
+        for _ in range(count):
+            found.append(next(results))
+            if progress is not None:
+                progress.step()
+        return found
+
     scores = {name: np.full(len(k_values), np.nan) for name in names}
     agreements = np.full((len(k_values), n_bootstrap), np.nan)
     estimators: dict[int, Estimator | None] = {}
     labels: dict[int, NDArray[np.intp]] = {}
     errors: dict[int, Exception] = {}
     complaints: dict[int, list[str]] = {}
-    for i, K in enumerate(k_values):
-        fit: Fit = next(results)
-        gains = [next(results) for _ in parts]
-        resampled = [next(results) for _ in range(n_pairs if K > 1 else 0)]
-        estimators[K] = fit.model
-        if fit.error is not None:
-            errors[K] = fit.error
-        else:
-            labels[K] = fit.labels
-            for name, value in fit.scores.items():
-                scores[name][i] = value
-            if gains:
-                scores["held_out"][i] = np.mean(gains)
-            if resampled:
-                agreements[i] = [agreement for agreement, _ in resampled]
-            texts = fit.warnings + _first_of([text for _, texts in resampled for text in texts])
-            if texts:
-                complaints[K] = texts
-        if verbose:
-            done = "fitted" if fit.error is None else "failed"
-            print(f"[choose_n_clusters] {i + 1} of {len(k_values)}: n_clusters={K} {done}")
+    unfinished: list[int] = []
+    try:
+        results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks())
+        for i, K in enumerate(k_values):
+            fit: Fit = results_of(1)[0]
+            gains = results_of(len(parts))
+            resampled = results_of(n_pairs if K > 1 else 0)
+            if fit.error is not None:
+                errors[K] = fit.error
+            else:
+                labels[K] = fit.labels
+                for name, value in fit.scores.items():
+                    scores[name][i] = value
+                if gains:
+                    scores["held_out"][i] = np.mean(gains)
+                if resampled:
+                    agreements[i] = [agreement for agreement, _ in resampled]
+                texts = fit.warnings + _first_of([text for _, texts in resampled for text in texts])
+                if texts:
+                    complaints[K] = texts
+            estimators[K] = fit.model  # the last step: an interrupted K has none
+            if progress is not None and not progress.is_shown:
+                done = "fitted" if fit.error is None else "failed"
+                print(f"[choose_n_clusters] {i + 1} of {len(k_values)}: n_clusters={K} {done}")
+    except KeyboardInterrupt:
+        if not stop_at_interrupt or not estimators:
+            raise
+        k_values, unfinished = list(estimators), k_values[len(estimators) :]
+        scores = {name: values[: len(k_values)] for name, values in scores.items()}
+        agreements = agreements[: len(k_values)]
+    finally:
+        if progress is not None:
+            progress.close()
 
     if len(errors) == len(k_values):
         raise errors[k_values[0]]
@@ -399,6 +444,8 @@ def choose_n_clusters(
         {K: _text_of(error) for K, error in errors.items()},
         complaints,
         merged,
+        sampled,
+        unfinished,
     )
     if result.recommended is None:
         warnings.warn(f"No number of clusters is recommended: {result.reason}", UserWarning, stacklevel=2)

@@ -65,6 +65,10 @@ class NClustersResult:
     merged : set of int
         The K for which ``gaussian_bic`` is the value of clusters merged from the fits of larger K, because it is
         smaller than the value of the fit.
+    sampled : dict of str to int
+        The criteria that were computed on a sample of the rows, and how many rows it has.
+    unfinished : list of int
+        The K that were not fitted, because the work was interrupted.
     """
 
     k_values: NDArray[np.intp]
@@ -74,6 +78,8 @@ class NClustersResult:
     errors: dict[int, str]
     warnings: dict[int, list[str]]
     merged: set[int] = field(default_factory=set)
+    sampled: dict[str, int] = field(default_factory=dict)
+    unfinished: list[int] = field(default_factory=list)
 
     @property
     def best(self) -> dict[str, int | None]:
@@ -107,7 +113,11 @@ class NClustersResult:
         extreme = "largest" if CRITERIA[name].sense == "max" else "smallest"
         why = _WHY.get(name, "; it is preferred to the others." if len(self.scores) > 1 else ".")
         sentences = [f"{name} is {extreme} there{why}"]
-        if len(self.k_values) > 1 and self.k_values[-1] == K:
+        if name in self.sampled:
+            sentences.append(f"It was computed on {self.sampled[name]} of the rows.")
+        if self.unfinished:
+            sentences.append(f"The work was interrupted before K={', '.join(map(str, self.unfinished))}.")
+        elif len(self.k_values) > 1 and self.k_values[-1] == K:
             sentences.append("It is the largest K of the range: try larger ones.")
         if name == "gaussian_bic" and K in self.merged:
             sentences.append("The fit found worse clusters than those merged from a larger K: try more starts.")
@@ -151,6 +161,8 @@ class NClustersResult:
             right = [cell.rjust(width) for cell, width in zip(cells, widths[2:], strict=True)]
             lines.append("  ".join([name.ljust(widths[0]), better.ljust(widths[1]), *right]))
         lines.append(f"recommended: K={self.recommended}: {self.reason}")
+        if self.sampled:
+            lines.append(f"on a sample of {max(self.sampled.values())} rows: {', '.join(self.sampled)}")
         lines += [f"K={K} failed: {error}" for K, error in self.errors.items()]
         lines += [f"K={K} warned: {text}" for K, each in self.warnings.items() for text in each]
         return "\n".join(lines)

@@ -1,0 +1,70 @@
+"""What ``choose_n_clusters`` takes for many rows, and what a sample of the rows changes.
+
+``python benchmarks/choose_k_samples.py`` prints the time for GMM on 50,000 rows of 12 features with the default
+criteria, with and without the silhouettes; and for planted sets the K that the silhouettes of all rows and of a sample
+choose, with the largest difference between their values.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+from soft_clustering import GMM
+from soft_clustering.selection import choose_n_clusters
+from soft_clustering.selection.criteria import default_criteria
+
+PAIRS = ["silhouette", "fuzzy_silhouette"]
+K_RANGE = range(2, 9)
+
+
+def planted(seed, n):
+    """Round clusters of different spread, some of which overlap."""
+    rng = np.random.RandomState(seed)
+    K, d = rng.randint(2, 8), rng.randint(2, 13)
+    centers = rng.normal(size=(K, d)) * rng.uniform(1.5, 3)
+    X, _ = make_blobs(n, d, centers=centers, cluster_std=rng.uniform(0.5, 1.2, size=K), random_state=seed)
+    return X, K
+
+
+def measure_time(n=50_000, d=12):
+    """Print wall and CPU seconds for clusters set apart, overlapping clusters, and none."""
+    rng = np.random.RandomState(0)
+    centers = rng.normal(size=(6, d))
+    sets = {
+        "apart": make_blobs(n, d, centers=5 * centers, random_state=0)[0],
+        "overlapping": make_blobs(n, d, centers=0.9 * centers, random_state=0)[0],
+        "uniform": rng.uniform(size=(n, d)),
+    }
+    default = default_criteria("features", has_bic=True)
+    for name, X in sets.items():
+        for criteria in (default, [*default, *PAIRS]):
+            wall, cpu = time.perf_counter(), time.process_time()
+            result = choose_n_clusters(GMM(), X, K_RANGE, criteria=criteria, random_state=0)
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            print(f"{name}: {len(criteria)} criteria, {wall:.1f} s ({cpu:.1f} s CPU), recommended {result.recommended}")
+
+
+def compare_samples(n_sets, n):
+    """Print what the silhouettes choose by all rows and by a sample."""
+    for seed in range(n_sets):
+        X, K = planted(seed, n)
+        all_rows, sample = (
+            choose_n_clusters(KMeans(n_init=1), X, K_RANGE, criteria=PAIRS, max_samples=max_samples, random_state=0)
+            for max_samples in (None, 10_000)
+        )
+        gap = max(np.abs(all_rows.scores[name] - sample.scores[name]).max() for name in PAIRS)
+        print(f"seed {seed}: planted {K}, all rows {all_rows.best}, sample {sample.best}, differ by at most {gap:.4f}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=8)
+    parser.add_argument("--rows", type=int, default=20_000)
+    arguments = parser.parse_args()
+    measure_time()
+    compare_samples(arguments.sets, arguments.rows)

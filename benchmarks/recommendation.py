@@ -135,7 +135,9 @@ def fits(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     K = len(np.unique(y))
     models = {row.name: model_class(row.name) for row in REGISTRY}
     estimators = {
-        name: configured(model, K, given=True, seed=0) for name, model in models.items() if model.modality == "features"
+        name: configured(model, "features", K, given=True, seed=0)
+        for name, model in models.items()
+        if model.modality == "features"
     }
     estimators["KMeans"] = KMeans(K, n_init=10, random_state=0)
     ari, evidence, memberships, seconds = {}, {}, {}, 0.0

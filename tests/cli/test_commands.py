@@ -41,7 +41,7 @@ except SystemExit as end:
     code, *modules = result.stderr.split()
     assert code == "0"
     assert not {"numpy", "scipy", "sklearn", "joblib", "pandas"} & set(modules)
-    for name in ("compare", "fit", "list", "info", "datasets", "benchmark"):
+    for name in ("compare", "choose", "fit", "predict", "list", "info", "datasets", "benchmark"):
         assert f"\n    {name}" in result.stdout
 
 
@@ -102,7 +102,7 @@ def test_full_disk(word, command):
 def test_closed_streams_and_poor_terminals(command, tmp_path):
     line = f"{sys.executable} -m soft_clustering --version >&- 2>&-"
     assert subprocess.run(line, shell=True, env=command.environment, cwd=command.folder).returncode == 0
-    pandas.DataFrame({"größe": ["a", "b"], "n": [1, 2]}).to_csv(tmp_path / "a.csv", index=False)
+    pandas.DataFrame({"größe": ["a", "b"]}).to_csv(tmp_path / "a.csv", index=False)
     result = command("fit", "FCM", "a.csv", env=command.environment | {"PYTHONIOENCODING": "ascii"})
     assert result.returncode == 1
     assert "gr\\xf6\\xdfe" in result.stderr
@@ -330,11 +330,12 @@ def test_wrong_settings(words, message, fails):
     assert fails("fit", "FCM", "iris", *words, code=2) == message
 
 
-def test_models_of_other_input_are_refused(fails, monkeypatch):
-    monkeypatch.setattr(FCM, "modality", "graph")
-    expected = "FCM takes a graph, not a table of features: use it in Python, from soft_clustering import FCM."
-    assert fails("fit", "FCM", "iris") == expected
-    assert fails("compare", "--models", "FCM") == expected
+def test_models_of_other_input_are_refused(fails):
+    message = fails("fit", "BIGCLAM", "iris")
+    assert message.startswith(
+        "BIGCLAM takes a graph, not a table of features, a row per sample: take one of FCM, PCM, "
+    )
+    assert message == fails("compare", "--models", "BIGCLAM")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send to a process")

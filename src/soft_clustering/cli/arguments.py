@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from .._registry import REGISTRY
 from .._version import __version__
 
+KINDS = ("features", "graph", "documents", "image", "distances")
 MODALITIES = ("features", "graph", "documents", "partitions", "image", "clients")
 SUITES = ("real", "synthetic", "openml", "all")
 
@@ -90,7 +91,19 @@ def setting(text: str) -> tuple[str, Any]:
         return name.strip(), value.strip()
 
 
-_DATA = "a built-in set (soft-clustering datasets lists them), or a file .csv, .tsv, .parquet or .npz"
+def character(text: str) -> str:
+    """Read one character; ``tab`` and ``space`` are those that a shell makes hard to write."""
+    found = {"tab": "\t", "\\t": "\t", "space": " "}.get(text.lower(), text)
+    if len(found) != 1:
+        raise argparse.ArgumentTypeError(f"it must be one character, tab or space. Got {text!r} instead.")
+    return found
+
+
+_DATA = (
+    "a built-in set (soft-clustering datasets lists them), or a file: a table (.csv, .tsv, .txt, .jsonl, .parquet, "
+    ".feather, .xlsx, .npz), a graph (.edgelist, .edges, .gml, .graphml, .net, .mtx, .npz), an image (.png, .jpg, "
+    ".tif), or a folder of .txt files"
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -111,12 +124,13 @@ def parser() -> argparse.ArgumentParser:
 
     compare = add("compare", "compare.compare", "fit many models to the same data and compare them")
     compare.add_argument("data", nargs="?", default="iris", metavar="DATA", help=f"{_DATA} (default: iris)")
-    _add_models(compare)
+    _add_models(compare, "all that take such data")
     compare.add_argument(
         *("-k", "--n-clusters"),
         type=cluster_numbers,
         metavar="K",
-        help="number of clusters, or a range such as 2:10 (default: the number of classes, if the data have them)",
+        help="number of clusters, or a range such as 2:10 (default: the number of classes, if the data have them, "
+        "otherwise as the command choose recommends)",
     )
     _add_reading(compare)
     _add_running(compare, jobs=2)
@@ -130,6 +144,17 @@ def parser() -> argparse.ArgumentParser:
         "--report", metavar="FILE", help="also write an HTML report: one file, with plots, that needs no network"
     )
     _add_json(compare)
+
+    choose = add("choose", "choose.choose", "recommend a number of clusters, with the reason")
+    choose.add_argument("data", metavar="DATA", help=_DATA)
+    choose.add_argument(
+        *("-m", "--model"), type=model_name, metavar="MODEL", help="the model that is fitted (default: by the data)"
+    )
+    choose.add_argument(
+        *("-k", "--n-clusters"), type=cluster_numbers, metavar="K", help="the range to try (default: 2:10)"
+    )
+    _add_reading(choose)
+    _add_json(choose)
 
     fit = add("fit", "fit.fit", "fit one model and write its memberships")
     fit.add_argument("model", type=model_name, metavar="MODEL", help="soft-clustering list has them")
@@ -146,8 +171,22 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_reading(fit)
     fit.add_argument("--random-state", type=seed, default=0, metavar="SEED", help="(default: 0)")
-    fit.add_argument("-o", "--output", metavar="FILE", help="where to: .csv, .tsv, .parquet or .npz")
-    fit.add_argument("--force", action="store_true", help="write over an existing file")
+    _add_output(fit)
+    fit.add_argument(
+        "--save",
+        metavar="FILE",
+        help="keep the fitted model and how the table was prepared, for the command predict: .skops or .joblib",
+    )
+
+    predict = add("predict", "predict.predict", "memberships of new rows, by a model that fit has saved")
+    predict.add_argument("model_file", metavar="MODEL_FILE", help="from fit --save")
+    predict.add_argument("data", metavar="NEW_FILE", help="a table with the columns of the one that was fitted")
+    predict.add_argument("--id", metavar="COL", help="column that names the rows (default: as at the fit)")
+    _add_text(predict.add_argument_group("reading NEW_FILE"))
+    _add_output(predict)
+    predict.add_argument(
+        "--trust", action="store_true", help="load a file that could run any code: only if you know who wrote it"
+    )
 
     lists = add("list", "catalogue.list_models", "list the models")
     lists.add_argument("--modality", choices=MODALITIES, help="only those that take this kind of input")
@@ -163,7 +202,7 @@ def parser() -> argparse.ArgumentParser:
         "benchmark", "benchmark.benchmark", "run models on a suite of data sets; a stopped benchmark can be continued"
     )
     benchmark.add_argument("suite", choices=SUITES, metavar="SUITE", help=", ".join(SUITES))
-    _add_models(benchmark)
+    _add_models(benchmark, "all that take a table of features")
     _add_running(benchmark, jobs=1)
     benchmark.add_argument(
         *("-o", "--output"),
@@ -176,27 +215,54 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_models(command: argparse.ArgumentParser) -> None:
+def _add_models(command: argparse.ArgumentParser, default: str) -> None:
     command.add_argument(
-        *("-m", "--models"),
-        type=model_name,
-        nargs="+",
-        metavar="MODEL",
-        help="which ones (default: all that take a table of features)",
+        *("-m", "--models"), type=model_name, nargs="+", metavar="MODEL", help=f"which ones (default: {default})"
     )
 
 
 def _add_reading(command: argparse.ArgumentParser) -> None:
-    reading = command.add_argument_group("reading DATA")
-    reading.add_argument("--label-column", metavar="COL", help="column of classes, by name or position; not a feature")
-    reading.add_argument("--drop", action="append", default=[], metavar="COL", help="leave a column out; repeatable")
-    reading.add_argument("--separator", metavar="CHAR", help="between cells (default: comma, in .tsv a tab)")
-    reading.add_argument(
+    command.add_argument(
+        "--as",
+        dest="kind",
+        choices=KINDS,
+        help="what DATA is (default: by the end of its name, --text-column, --precomputed or --communities)",
+    )
+    tables = command.add_argument_group("reading a table")
+    tables.add_argument("--id", metavar="COL", help="column that names the rows; kept in every output, not a feature")
+    tables.add_argument("--label-column", metavar="COL", help="column of classes, by name or position; not a feature")
+    tables.add_argument("--drop", action="append", default=[], metavar="COL,...", help="leave columns out; repeatable")
+    tables.add_argument(
+        "--scale",
+        choices=("none", "standard", "robust"),
+        help="of the features (default: standard if their spreads differ by more than 10x, otherwise none)",
+    )
+    _add_text(tables)
+    others = command.add_argument_group("reading other data")
+    others.add_argument(
+        "--text-column", metavar="COL", help="the column of a table, or the key, whose texts to cluster"
+    )
+    others.add_argument("--communities", metavar="FILE", help="the known communities of a graph, to compare with")
+    others.add_argument("--precomputed", action="store_true", help="DATA is a matrix of distances between the samples")
+
+
+def _add_text(group: argparse._ArgumentGroup) -> None:
+    """Add what can be said about a table that is text."""
+    group.add_argument(
+        "--separator", type=character, metavar="CHAR", help="between cells (default: what splits all rows alike)"
+    )
+    group.add_argument("--decimal", choices=(".", ","), help="the decimal mark (default: as in most cells)")
+    group.add_argument("--encoding", metavar="NAME", help="(default: UTF-8, UTF-16, or else cp1252)")
+    group.add_argument(
         "--header",
         action=argparse.BooleanOptionalAction,
         help="whether the first row holds names (default: if no cell of it is a number)",
     )
-    reading.add_argument("--standardize", action="store_true", help="scale features to mean 0 and variance 1")
+
+
+def _add_output(command: argparse.ArgumentParser) -> None:
+    command.add_argument("-o", "--output", metavar="FILE", help="where to: .csv, .tsv, .parquet or .npz")
+    command.add_argument("--force", action="store_true", help="write over existing files")
 
 
 def _add_running(command: argparse.ArgumentParser, jobs: int) -> None:

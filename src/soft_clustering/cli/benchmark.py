@@ -11,7 +11,7 @@ from ..benchmarking import ClusteringBenchmark, datasets_in_group, summarize
 from ..benchmarking.records import Journal, from_line, require_pandas, to_frame
 from ..benchmarking.runner import execute_missing
 from .errors import INTERRUPTED, CommandError
-from .models import feature_models
+from .models import models_for
 from .runs import ARI, MODEL, NMI, SECONDS, STATUS, LiveTable, open_journal
 from .tables import Column, table
 
@@ -34,7 +34,7 @@ def benchmark(args: argparse.Namespace) -> int:
     path = Path(args.output or f"benchmark-{args.suite}.jsonl")
     if args.fresh:
         _check_removable(path)
-    models = {name: model() for name, model in feature_models(args.models).items()}
+    models = {name: model() for name, model in models_for("features", args.models).items()}
     suite = ClusteringBenchmark(models, datasets_in_group(args.suite), time_limit=args.time_limit)
     print(f"reading {len(suite.datasets)} data sets", file=sys.stderr)
     runs = list(suite.plan())

@@ -19,11 +19,20 @@ from ..benchmarking.records import Record, jsonable
 from ..benchmarking.runner import FinishedRun
 from ..recommendation import Recommendation
 from ..report.html import check_path
-from ..report.pipeline import CHOOSING, Comparison, ModelComparison, ReportRequest, Subject, run_comparison
-from ..selection import CRITERIA
-from .data import Data, check_n_clusters, default_n_clusters, load
+from ..report.pictures import picture_of
+from ..report.pipeline import (
+    CHOOSING,
+    Comparison,
+    ModelComparison,
+    ReportRequest,
+    Subject,
+    run_comparison,
+    title_of,
+)
+from .choosing import Choice, default_n_clusters
+from .data import Data, check_n_clusters, kind_of, load
 from .errors import INTERRUPTED
-from .models import configured, feature_models
+from .models import configured, models_for
 from .runs import MODEL, N_CLUSTERS, SCORE, SECONDS, STATUS, LiveTable, measure_column, open_journal, outcome_of
 from .tables import Column, table
 
@@ -35,29 +44,41 @@ _N_DIFFERING = 10
 
 def compare(args: argparse.Namespace) -> int:
     """Run the command."""
-    models = feature_models(args.models)
+    kind = kind_of(args)
+    models = models_for(kind, args.models)
     if args.report:
         check_path(args.report)
-    data = load(args)
-    numbers = args.n_clusters or [default_n_clusters(data)]
+    data = load(args, kind)
+    choice: Choice | None = None
+    numbers = args.n_clusters
+    if numbers is None:
+        K, choice = default_n_clusters(data)
+        numbers = [K]
     check_n_clusters(data, numbers[-1])
     benchmarks = [_benchmark(models, data, K, args) for K in numbers]
-    measures = [
-        measure_column(name) for name in COLUMNS[data.modality] if data.y is not None or not MEASURES[name].needs_truth
-    ]
-    columns = (MODEL, N_CLUSTERS, *measures, SECONDS, STATUS)
+    measured = _measures(data)
+    columns = (
+        MODEL,
+        N_CLUSTERS,
+        *(measure_column(name) for name in COLUMNS[kind] if name in measured),
+        SECONDS,
+        STATUS,
+    )
+    rank_by = None if data.y is None else ranking_measure(kind, measured)
     many = f"K={numbers[0]}" if len(numbers) == 1 else f"K={numbers[0]} to {numbers[-1]}"
     path = args.output or _temporary()
     comparison, _ = run_comparison(
         benchmarks,
-        _subject(data, numbers),
+        _subject(data, numbers, choice),
         open_journal(path),
         LiveTable(f"{data.describe()}; models: {len(models)}; {many}", columns),
         n_jobs=args.jobs,
-        memberships=_memberships(args.output),
+        memberships=None if args.output is None else Path(args.output).with_suffix(".memberships"),
         stop_at_interrupt=True,
-        rank_by=None if data.y is None else ranking_measure(data.modality, MEASURES),
-        show=partial(_print_json, data, numbers, path) if args.json else partial(_print_tables, data, numbers, columns),
+        rank_by=rank_by,
+        show=partial(_print_json, data, numbers, path, choice)
+        if args.json
+        else partial(_print_tables, data, numbers, columns, rank_by),
         report=ReportRequest(args.report, args.command) if args.report else None,
     )
     if args.report:
@@ -77,34 +98,56 @@ def _benchmark(
 ) -> ModelComparison:
     """Return the benchmark of all models at one K; a model that finds K itself is the same for every K."""
     estimators = {
-        name: configured(model, K, given=args.n_clusters is not None, seed=0) for name, model in models.items()
+        name: configured(model, data.modality, K, given=args.n_clusters is not None, seed=0)
+        for name, model in models.items()
     }
     return ModelComparison(
         estimators,
         {data.name: (data.X, data.y)},
         n_clusters=None,
-        warm_up=data.X.size <= _SMALL,
+        warm_up=_n_cells(data) <= _SMALL,
         time_limit=args.time_limit,
     )
 
 
-def _subject(data: Data, numbers: Sequence[int]) -> Subject:
+def _n_cells(data: Data) -> int:
+    """Return the size of the data: cells, links, words."""
+    if data.modality == "documents":
+        return sum(len(text.split()) for text in data.X)
+    return int(data.X.nnz if data.modality == "graph" else data.X.size)
+
+
+def _measures(data: Data) -> set[str]:
+    """Return the measures that such data have."""
+    known = data.y is not None
+    return {
+        name for name, each in MEASURES.items() if each.applies_to(data.modality) and (known or not each.needs_truth)
+    }
+
+
+def _subject(data: Data, numbers: Sequence[int], choice: Choice | None) -> Subject:
+    """Return the data as the comparison and its report take them."""
+    classes = data.y
+    if data.truth is not None:
+        classes = None  # a node may be in several communities
+    elif classes is not None and data.classes is not None:
+        classes = np.asarray(data.classes)[classes]
+    plan = data.preparation
     return Subject(
         data.X,
-        data.y if data.y is None or data.classes is None else np.asarray(data.classes)[data.y],
+        classes,
         data.name,
         data.modality,
         data.columns,
         data.ids,
-        data.original,
-        data.preparation,
-        n_clusters=numbers[0] if len(numbers) == 1 else None,
+        None
+        if plan is None or data.frame is None
+        else data.frame[[one["column"] for one in plan.plan_ if one["used"]]],
+        None if plan is None else {"notes": plan.notes_, "columns": plan.plan_},
+        picture_of(data.X) if data.modality == "image" else None,
+        numbers[0] if len(numbers) == 1 else None,
+        None if choice is None else choice.curves(),
     )
-
-
-def _memberships(output: str | None) -> Path | None:
-    """Return the folder beside the output for the memberships, so that a comparison can be continued."""
-    return None if output is None else Path(output).with_suffix(".memberships")
 
 
 def _temporary() -> str:
@@ -123,11 +166,12 @@ def _result(pair: FinishedRun) -> Record:
     return result | {"n_clusters": run.n_clusters} if record["n_clusters"] is None else result
 
 
-def _print_json(data: Data, numbers: Sequence[int], path: str, comparison: Comparison) -> None:
+def _print_json(data: Data, numbers: Sequence[int], path: str, choice: Choice | None, comparison: Comparison) -> None:
     document = {
         "dataset": data.name,
-        "n_samples": data.X.shape[0],
-        "n_features": data.X.shape[1],
+        "modality": data.modality,
+        "n_samples": data.n_samples,
+        "n_features": data.n_features,
         "n_classes": data.n_classes,
         "k": list(numbers),
         "interrupted": comparison.interrupted,
@@ -137,6 +181,10 @@ def _print_json(data: Data, numbers: Sequence[int], path: str, comparison: Compa
     }
     if len(numbers) > 1:
         document["chosen_k"] = comparison.choices
+    if choice is not None:
+        document["choice_of_k"] = choice.curves()
+    if data.preparation is not None:
+        document["preparation"] = {"notes": data.preparation.notes_, "columns": data.preparation.plan_}
     print(json.dumps(document, indent=2, allow_nan=False))
 
 
@@ -152,27 +200,27 @@ def _recommendation(found: Recommendation) -> Record:
     }
 
 
-def _print_tables(data: Data, numbers: Sequence[int], columns: Sequence[Column], comparison: Comparison) -> None:
+def _print_tables(
+    data: Data, numbers: Sequence[int], columns: Sequence[Column], rank_by: str | None, comparison: Comparison
+) -> None:
     found, several = comparison.recommendation, len(numbers) > 1
-    ranking = None if data.y is None else ranking_measure(data.modality, MEASURES)
-    order = "score" if ranking is None else MEASURES[ranking].title
-    which = "each model at the K of its smallest Gaussian BIC; " if several else ""
-    print(f"{data.describe()}; {which}best {order} first\n")
-    scored = [*columns[:2], SCORE, *columns[2:]]
-    results = [_result(pair) for pair in comparison.finished]
-    shown = [
-        _result(pair) | {"score": found.scores.get(pair.record["model"], {}).get("score")} for pair in comparison.shown
-    ]
-    print(_with_notes(scored, shown, results))
+    choosing = CHOOSING[data.modality]
+    which = [f"each model at the K of its best {title_of(choosing[0])}"] if several else []
+    which.append(f"best {'score' if rank_by is None else MEASURES[rank_by].title} first")
+    print(f"{data.describe()}; {', '.join(which)}\n")
+    scores = {model: entries["score"] for model, entries in found.scores.items()}
+    shown = [_result(pair) | {"score": scores.get(pair.record["model"])} for pair in comparison.shown]
+    print(_with_notes([*columns[:2], SCORE, *columns[2:]], shown, [*map(_result, comparison.finished)]))
     if several:
-        titles = [Column(CRITERIA[name].title, name, form=".0f") for name in CHOOSING.values()]
+        titles = [Column(title_of(name), name, form=".0f") for name in choosing]
         print("\nK chosen by each index:\n")
         print(table([MODEL, *titles], [{"model": model} | choice for model, choice in comparison.choices.items()]))
     print(f"\n{found}")
     if len(found.differing):
-        names = [str(row) if data.ids is None else data.ids[row] for row in found.differing[:_N_DIFFERING].tolist()]
-        more = f" and {len(found.differing) - len(names)} more" if len(found.differing) > len(names) else ""
-        print(f"They differ on: {', '.join(names)}{more}")
+        rows = found.differing[:_N_DIFFERING].tolist()
+        more = len(found.differing) - len(rows)
+        names = ", ".join(str(row) if data.ids is None else data.ids[row] for row in rows)
+        print(f"They differ on {data.id_title} {names}{f' and {more} more' if more else ''}.")
 
 
 def _with_notes(columns: Sequence[Column], shown: list[Record], results: list[Record]) -> str:

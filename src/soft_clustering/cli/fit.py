@@ -1,45 +1,63 @@
-"""``soft-clustering fit``: fit one model and write its memberships to a file."""
+"""``soft-clustering fit``: fit one model, write its memberships, and keep it for new rows."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 import warnings
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._extras import require
+from .._registry import REGISTRY
 from .._text import one_line
 from ..base import BaseSoftClusterer
-from .data import SUFFIXES, check_n_clusters, default_n_clusters, load, require_pandas, require_pyarrow, suffix_of
+from ..saving import SUFFIXES as MODEL_SUFFIXES
+from ..saving import save_model
+from .choosing import default_n_clusters
+from .data import Data, check_n_clusters, kind_of, load
 from .errors import CommandError, UsageError
-from .models import configured, defaults, feature_model, needs_n_clusters
+from .models import configured, defaults, model_for, needs_n_clusters
+from .outputs import memberships_file, replacing, write_memberships
+
+#: The sizes of more clusters than this are summed up.
+_MOST_SIZES = 20
 
 
 def fit(args: argparse.Namespace) -> int:
     """Run the command."""
-    model, settings = feature_model(args.model), dict(args.settings)
+    kind = kind_of(args)
+    model, settings = model_for(kind, args.model), dict(args.settings)
     K = _n_clusters(args, defaults(model), settings)
-    with _output(args.output, args.force) as partial:
-        data = load(args)
+    if args.save is not None:
+        _check_saving(args.save, model, kind)
+    with (
+        memberships_file(args.output, args.force) as output,
+        replacing(args.save, args.force, "--save", MODEL_SUFFIXES) as saved,
+    ):
+        data = load(args, kind)
+        configured(model, kind, K, given=True, seed=0, **settings)  # wrong settings are found before K is chosen
         if K is None and "n_clusters" not in settings and needs_n_clusters(model):
-            K = default_n_clusters(data)
+            K, _ = default_n_clusters(data, model, **settings)
         check_n_clusters(data, K or 0)
-        estimator = configured(model, K, given=K is not None, seed=args.random_state, **settings)
+        estimator = configured(model, kind, K, given=K is not None, seed=args.random_state, **settings)
         start = time.perf_counter()
         _fit(estimator, data.X)
         seconds = time.perf_counter() - start
-        if partial is not None:
-            _write(estimator, partial)
-    print(f"{data.describe()}\n{one_line(repr(estimator))}: {seconds:.3f} s")
-    _print_summary(estimator)
+        if output is not None:
+            write_memberships(output, estimator.memberships_, estimator.labels_, data.ids, data.id_title)
+        if saved is not None:
+            from sklearn.pipeline import Pipeline
+
+            save_model(saved, Pipeline([("preparation", data.preparation), ("model", estimator)]))
+    _print_summary(data, estimator, seconds)
     if args.output:
         print(f"memberships: {args.output}")
+    if args.save:
+        print(f"model: {args.save}; soft-clustering predict {args.save} NEW_FILE applies it")
     return 0
 
 
@@ -54,7 +72,19 @@ def _n_clusters(args: argparse.Namespace, known: Collection[str], settings: Coll
     return int(args.n_clusters)
 
 
-def _fit(estimator: BaseSoftClusterer, X: NDArray[np.float64]) -> None:
+def _check_saving(name: str, model: type[BaseSoftClusterer], kind: str) -> None:
+    """Raise an error before the fit if the model would be of no use in a file."""
+    if kind != "features":
+        raise UsageError(f"--save is for models of tables, not of {kind}: in Python, soft_clustering.saving keeps any.")
+    if not hasattr(model, "predict_memberships"):
+        raise CommandError(f"{model.__name__} cannot predict new rows, so --save would be of no use: leave it out.")
+    if name.lower().endswith(".skops"):
+        require("skops.io", "Saving a model as .skops needs skops")
+        if next(row.extra for row in REGISTRY if row.name == model.__name__) is not None:
+            raise CommandError(f"skops cannot hold the networks of {model.__name__}: give --save a .joblib file.")
+
+
+def _fit(estimator: BaseSoftClusterer, X: Any) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         estimator.fit(X)
@@ -62,12 +92,13 @@ def _fit(estimator: BaseSoftClusterer, X: NDArray[np.float64]) -> None:
         print(f"soft-clustering: warning: {text}", file=sys.stderr)
 
 
-def _print_summary(estimator: BaseSoftClusterer) -> None:
+def _print_summary(data: Data, estimator: BaseSoftClusterer, seconds: float) -> None:
+    print(f"{data.describe()}\n{one_line(repr(estimator))}: {seconds:.3f} s")
     sizes = np.bincount(estimator.labels_[estimator.labels_ >= 0], minlength=estimator.n_clusters_)
     outside = int((estimator.labels_ < 0).sum())
     lines = {
         "clusters": estimator.n_clusters_,
-        "sizes": ", ".join(map(str, sizes)) + (f"; {outside} rows in no cluster" if outside else ""),
+        "sizes": _sizes(sizes.tolist()) + (f"; {outside} rows in no cluster" if outside else ""),
         "mean membership": f"{estimator.memberships_.max(axis=1).mean():.3f} in the strongest cluster",
         "iterations": getattr(estimator, "n_iter_", None),
         "converged": getattr(estimator, "converged_", None),
@@ -78,50 +109,17 @@ def _print_summary(estimator: BaseSoftClusterer) -> None:
             print(f"{name}: {value}")
 
 
-# The file -------------------------------------------------------------------------------------------------------------
+def _sizes(sizes: list[int]) -> str:
+    """List the sizes of a few clusters; of many, the largest ones and the range.
 
-
-@contextmanager
-def _output(name: str | None, force: bool) -> Iterator[Path | None]:
-    """Make a file that replaces the output at the end, so that a failure leaves an older output unchanged.
-
-    The file is made before the work, so that an output that cannot be written is found now.
+    Examples
+    --------
+    >>> _sizes([3, 1])
+    '3, 1'
+    >>> _sizes(list(range(100)))
+    'the largest 99, 98, 97, 96, 95; median 49.5, smallest 0'
     """
-    if name is None:
-        yield None
-        return
-    path = Path(name).resolve()
-    if suffix_of(path) not in SUFFIXES:
-        raise UsageError(f"-o {name} must end in {', '.join(SUFFIXES)}.")
-    if suffix_of(path) != ".npz":
-        require_pandas()
-    if suffix_of(path) == ".parquet":
-        require_pyarrow()
-    if path.exists() and not path.is_file():
-        raise CommandError(f"{name} is not a file: give another -o.")
-    if path.exists() and not force:
-        raise CommandError(f"{name} exists: give another -o, or --force to write over it.")
-    partial = path.with_name(f".{os.getpid()}-{path.name}")
-    try:
-        partial.touch()
-    except OSError as error:
-        raise CommandError(f"{name} cannot be written: {error.strerror}. Give another -o.") from error
-    try:
-        yield partial
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _write(estimator: BaseSoftClusterer, path: Path) -> None:
-    """Write a row per sample: its number, its memberships and its label."""
-    suffix, U, labels = suffix_of(path), np.asarray(estimator.memberships_), np.asarray(estimator.labels_)
-    if suffix == ".npz":
-        np.savez_compressed(path, memberships=U, labels=labels)
-        return
-    columns = {f"cluster_{k}": U[:, k] for k in range(U.shape[1])} | {"label": labels}
-    frame = require_pandas().DataFrame(columns).rename_axis("row").reset_index()
-    if suffix == ".parquet":
-        frame.to_parquet(path, engine="pyarrow", index=False)
-    else:
-        frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
+    if len(sizes) <= _MOST_SIZES:
+        return ", ".join(map(str, sizes))
+    largest = ", ".join(map(str, sorted(sizes, reverse=True)[:5]))
+    return f"the largest {largest}; median {np.median(sizes):g}, smallest {min(sizes)}"

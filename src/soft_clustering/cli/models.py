@@ -19,6 +19,8 @@ INPUTS = {
     "image": "an image",
     "clients": "tables of features at several places",
 }
+#: Kinds of data that are no modality.
+_KINDS = {"distances": "distances between samples"}
 
 
 def model_class(name: str) -> type[BaseSoftClusterer]:
@@ -27,23 +29,29 @@ def model_class(name: str) -> type[BaseSoftClusterer]:
     return model
 
 
-def feature_models(names: list[str] | None) -> dict[str, type[BaseSoftClusterer]]:
-    """Return the classes of the named models; None stands for all that take a table of features."""
+def models_for(kind: str, names: list[str] | None) -> dict[str, type[BaseSoftClusterer]]:
+    """Return the classes of the named models; None stands for all that take data of this kind."""
     if names is None:
         classes = {row.name: model_class(row.name) for row in REGISTRY}
-        return {name: model for name, model in classes.items() if model.modality == "features"}
-    return {name: feature_model(name) for name in names}
+        return {name: model for name, model in classes.items() if takes(model, kind)}
+    return {name: model_for(kind, name) for name in names}
 
 
-def feature_model(name: str) -> type[BaseSoftClusterer]:
-    """Return the class of a model that takes a table of features."""
+def model_for(kind: str, name: str) -> type[BaseSoftClusterer]:
+    """Return the class of a model that takes data of this kind."""
     model = model_class(name)
-    if model.modality != "features":
+    if not takes(model, kind):
+        others = [row.name for row in REGISTRY if takes(model_class(row.name), kind)]
         raise CommandError(
-            f"{name} takes {INPUTS[model.modality]}, not a table of features: use it in Python, from {package} import "
-            f"{name}."
+            f"{name} takes {INPUTS[model.modality]}, not {_KINDS.get(kind) or INPUTS[kind]}: take one of "
+            f"{', '.join(others)}."
         )
     return model
+
+
+def takes(model: type[BaseSoftClusterer], kind: str) -> bool:
+    """Whether a model takes data of this kind: its modality, or distances if its metric can be precomputed."""
+    return "metric" in defaults(model) if kind == "distances" else model.modality == kind
 
 
 def defaults(model: type[BaseSoftClusterer]) -> dict[str, Any]:
@@ -58,9 +66,9 @@ def needs_n_clusters(model: type[BaseSoftClusterer]) -> bool:
 
 
 def configured(
-    model: type[BaseSoftClusterer], n_clusters: int | None, given: bool, seed: int, **settings: Any
+    model: type[BaseSoftClusterer], kind: str, n_clusters: int | None, given: bool, seed: int, **settings: Any
 ) -> BaseSoftClusterer:
-    """Return an estimator with its number of clusters and its seed, if it has these parameters.
+    """Return an estimator for data of this kind, with its number of clusters and its seed, if it has these parameters.
 
     If the number was ``given`` by the user, it is set in every model that has the parameter; otherwise only in those
     that need one.
@@ -71,7 +79,9 @@ def configured(
             check_name(name, known, f"parameter of {model.__name__}")
         except ValueError as error:
             raise UsageError(str(error)) from None
-    parameters = {"random_state": seed} if "random_state" in known else {}
+    parameters: dict[str, Any] = {"random_state": seed} if "random_state" in known else {}
+    if kind == "distances":
+        parameters["metric"] = "precomputed"
     if "n_clusters" in known and n_clusters is not None and (given or needs_n_clusters(model)):
         parameters["n_clusters"] = n_clusters
     return model(**parameters | settings)

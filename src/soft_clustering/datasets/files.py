@@ -16,8 +16,10 @@ def check_name(name: object, known: Iterable[str], kind: str) -> None:
     names = list(known)
     if name in names:
         return
-    close = difflib.get_close_matches(str(name), names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names)}."
+    folded = {known_name.casefold(): known_name for known_name in names}
+    close = difflib.get_close_matches(str(name).casefold(), folded, n=1)
+    shown = ", ".join(names[:50]) + (f" and {len(names) - 50} more" if len(names) > 50 else "")
+    hint = f"did you mean {folded[close[0]]!r}?" if close else f"known are {shown}."
     raise ValueError(f"Unknown {kind} {name!r}: {hint}")
 
 

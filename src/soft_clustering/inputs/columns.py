@@ -162,13 +162,25 @@ class Indicators(TransformerMixin, _ByColumn):
 
     def transform(self, X: pandas.DataFrame) -> Array:
         """Return the weighted indicators."""
+        codes = self._codes(X)
+        blocks = [
+            weight * (codes[:, [j]] == np.arange(len(known)))
+            for j, (known, weight) in enumerate(zip(self.categories_, self.weights_, strict=True))
+        ]
+        return np.hstack([np.empty((len(X), 0)), *blocks])
+
+    def n_unknown(self, X: pandas.DataFrame) -> NDArray[np.intp]:
+        """Return for each column the number of values that were not there at the fit."""
+        unknown: NDArray[np.intp] = (self._codes(X) < 0).sum(axis=0)
+        return unknown
+
+    def _codes(self, X: pandas.DataFrame) -> NDArray[np.intp]:
+        """Return the number of each value among the categories, -1 if it is not known."""
         check_is_fitted(self)
         Index = require("pandas", "Tables need pandas").Index
-        blocks = []
-        for name, known, weight in zip(X.columns, self.categories_, self.weights_, strict=True):
-            codes = Index(known, dtype=object).get_indexer(category_values(X[name]))  # -1 if it is not known
-            blocks.append(weight * (codes[:, None] == np.arange(len(known))))
-        return np.hstack([np.empty((len(X), 0)), *blocks])
+        columns = zip(X.columns, self.categories_, strict=True)
+        codes = [Index(known, dtype=object).get_indexer(category_values(X[name])) for name, known in columns]
+        return np.column_stack([np.empty((len(X), 0), dtype=np.intp), *codes])
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the indicators, such as ``plan=a``."""

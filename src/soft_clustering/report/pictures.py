@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._extras import require
 from ..plotting.palette import PALETTE, from_hex, mixed_colors
@@ -47,6 +47,31 @@ def segmentation_picture(memberships: NDArray[Any], colors: list[int], height: i
     mixed = mixed_colors(np.asarray(part.reshape(-1, part.shape[2]), dtype=np.float64), own)
     on_white = 1 - mixed[:, 3:] * (1 - mixed[:, :3])
     pixels = np.rint(on_white * 255).astype(np.uint8).reshape(*part.shape[:2], 3)
+    return _data_uri(image.fromarray(pixels).quantize(_N_COLORS))
+
+
+def picture_of(pixels: ArrayLike) -> dict[str, Any]:
+    """Return an image as the report takes it: its height and width, and a picture of it, at most 320 pixels wide.
+
+    Parameters
+    ----------
+    pixels : array-like of shape (height, width) or (height, width, 3)
+        Grey levels or colours from 0 to 1.
+
+    Examples
+    --------
+    >>> found = picture_of(np.zeros((2, 3)))
+    >>> found["height"], found["width"], found["picture"][:22]
+    (2, 3, 'data:image/png;base64,')
+    """
+    image = require("PIL.Image", "A report of an image needs Pillow")
+    levels = np.rint(np.clip(np.asarray(pixels, dtype=np.float64), 0, 1) * 255).astype(np.uint8)
+    height, width = levels.shape[:2]
+    step = -(-width // _WIDTH)
+    return {"height": height, "width": width, "picture": _data_uri(image.fromarray(levels[::step, ::step]))}
+
+
+def _data_uri(image: Any) -> str:
     file = io.BytesIO()
-    image.fromarray(pixels).quantize(_N_COLORS).save(file, "PNG", optimize=True)
+    image.save(file, "PNG", optimize=True)
     return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"

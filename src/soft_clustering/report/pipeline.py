@@ -13,13 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from .._types import Array
 from ..benchmarking import ClusteringBenchmark
-from ..benchmarking.measures import EVIDENCE
+from ..benchmarking.measures import EVIDENCE, MEASURES
 from ..benchmarking.records import FITTED, Journal, jsonable
 from ..benchmarking.runner import FinishedRun, PlannedRun, Progress, execute_missing
 from ..explanation import explain_memberships
@@ -27,17 +27,20 @@ from ..plotting.data import sample_rows
 from ..recommendation import EVIDENCE as EXPLANATIONS
 from ..recommendation import Recommendation, recommend
 from ..recommendation.recommend import EVENNESS
-from ..selection.criteria import CRITERIA, choice_of
+from ..selection.criteria import choice_of
 from .html import write
 from .summary import Summary, saved_memberships, summarize_comparison
 
-#: The measures of a record that can choose K without classes, and the criterion that each is; the first one decides.
+#: The measures of a record that can choose K without classes, by the kind of data; the first one that chooses decides.
 CHOOSING = {
-    "gain": "gaussian_bic",
-    **{name: name for name in ("silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni")},
+    "features": ("gain", "silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni"),
+    "graph": ("overlapping_modularity", "modularity"),
+    "documents": ("coherence",),
+    "image": ("silhouette", "calinski_harabasz", "davies_bouldin"),
+    "distances": ("gain", "silhouette"),
 }
 
-#: The K that each criterion chooses for each model, by the names of the model and the criterion.
+#: The K that each measure chooses for each model, by the names of the model and the measure.
 Choices = dict[str, dict[str, int | None]]
 
 
@@ -139,7 +142,7 @@ def run_comparison(
         if report is not None:
             _summary([], subject, report)  # raises before the work if the data cannot be shown
         finished, interrupted = execute_missing(runs, journal, n_jobs, progress, stop_at_interrupt=stop_at_interrupt)
-        choices = choices_of_k(finished) if len(benchmarks) > 1 else {}
+        choices = choices_of_k(finished, subject.modality) if len(benchmarks) > 1 else {}
         shown = at_chosen_k(finished, choices) if choices else finished
         recommendation = recommend_among(shown, usual_k(choices) if choices else subject.n_clusters)
         known = recommendation.scores
@@ -271,7 +274,7 @@ def _profiles(run: PlannedRun, subject: Subject, name: str) -> Summary | None:
 
 
 def _curves(comparison: Comparison, model: str) -> Summary:
-    """Return the criteria over K for a model, as the report shows them."""
+    """Return the measures over K for a model, as the report shows them."""
     fits = {
         pair.run.n_clusters: pair
         for pair in comparison.finished
@@ -282,25 +285,35 @@ def _curves(comparison: Comparison, model: str) -> Summary:
     return {
         "k": sorted(fits),
         "criteria": {
-            criterion: {
-                "title": CRITERIA[criterion].title,
-                "sense": CRITERIA[criterion].sense,
-                "choice": chosen[criterion],
-                "values": [value if math.isfinite(value) else None for value in values_over_k(fits, column).tolist()],
+            name: {
+                "title": title_of(name),
+                "sense": sense_of(name),
+                "choice": choice,
+                "values": [value if math.isfinite(value) else None for value in values_over_k(fits, name).tolist()],
             }
-            for column, criterion in CHOOSING.items()
+            for name, choice in chosen.items()
         },
         "model": model,
         "recommended": K,
-        "reason": "" if K is None else f"{CRITERIA[deciding].title} chooses it.",
+        "reason": "" if K is None else f"{title_of(deciding)} chooses it.",
     }
 
 
 # Choosing K -----------------------------------------------------------------------------------------------------------
 
 
-def choices_of_k(finished: Iterable[FinishedRun]) -> Choices:
-    """Return the K that each criterion of ``CHOOSING`` chooses for each model; None if it chooses none."""
+def title_of(name: str) -> str:
+    """Return the title of a measure that chooses K."""
+    return "Gain over one cluster" if name == "gain" else MEASURES[name].title
+
+
+def sense_of(name: str) -> Literal["max", "min"] | None:
+    """Return whether the largest or the smallest value of a measure chooses K."""
+    return "max" if name == "gain" else MEASURES[name].sense
+
+
+def choices_of_k(finished: Iterable[FinishedRun], modality: str = "features") -> Choices:
+    """Return the K that each measure of ``CHOOSING`` chooses for each model; None if it chooses none."""
     fits: dict[str, dict[int, FinishedRun]] = {}
     for pair in finished:
         of_model = fits.setdefault(pair.record["model"], {})
@@ -308,23 +321,21 @@ def choices_of_k(finished: Iterable[FinishedRun]) -> Choices:
             of_model[pair.run.n_clusters] = pair
     return {
         model: {
-            criterion: choice_of(criterion, np.array(sorted(of_model)), values_over_k(of_model, column))
-            for column, criterion in CHOOSING.items()
+            name: choice_of(name, np.array(sorted(of_model)), values_over_k(of_model, name), sense_of(name))
+            for name in CHOOSING[modality]
         }
         for model, of_model in fits.items()
     }
 
 
-def values_over_k(fits: dict[int, FinishedRun], column: str) -> Array:
-    """Return a column of the fits in the order of K as its criterion has it, NaN where it is missing."""
-    found = [fits[K].record[column] for K in sorted(fits)]
-    values = np.array([math.nan if value is None else float(value) for value in found])
-    # the gain is the difference to the BIC of one cluster, in the other direction
-    return -values if column == "gain" else values
+def values_over_k(fits: dict[int, FinishedRun], name: str) -> Array:
+    """Return a measure of the fits in the order of K, NaN where it is missing."""
+    found = [fits[K].record[name] for K in sorted(fits)]
+    return np.array([math.nan if value is None else float(value) for value in found])
 
 
 def at_chosen_k(finished: Sequence[FinishedRun], choices: Choices) -> list[FinishedRun]:
-    """Keep each model at the K that the first criterion with a choice chooses; at the smallest K if none has one."""
+    """Keep each model at the K that the first measure with a choice chooses; at the smallest K if none has one."""
     chosen = {model: next((K for K in of_model.values() if K is not None), None) for model, of_model in choices.items()}
     for model in [model for model, K in chosen.items() if K is None]:
         fitted = [

@@ -93,8 +93,12 @@ PREFERENCE = (
 SAME = {"held_out": 0.01}
 
 
-def choice_of(name: str, k_values: NDArray[np.intp], values: Array) -> int | None:
+def choice_of(
+    name: str, k_values: NDArray[np.intp], values: Array, sense: Literal["max", "min"] | None = None
+) -> int | None:
     """Return the K that a criterion chooses by its values; None if no value is finite or all of them are equal.
+
+    A measure that is not a criterion comes with its ``sense``.
 
     Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable. Gains on
     held-out data count as equal if they differ by less than 1 % of the largest.
@@ -107,7 +111,7 @@ def choice_of(name: str, k_values: NDArray[np.intp], values: Array) -> int | Non
     finite = values[np.isfinite(values)]
     if finite.size == 0 or all_equal(values):
         return None
-    best = finite.max() if CRITERIA[name].sense == "max" else finite.min()
+    best = finite.max() if (sense or CRITERIA[name].sense) == "max" else finite.min()
     equal = np.isfinite(values) & (np.abs(values - best) <= SAME.get(name, 0.0) * abs(best))
     return int(k_values[equal][-1 if name == "stability" else 0])
 

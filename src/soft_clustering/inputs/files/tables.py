@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 #: The types of tables; those before Parquet may be compressed by gzip.
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".feather", ".xlsx", ".npz")
 _COMPRESSIBLE = SUFFIXES[: SUFFIXES.index(".parquet")]
+#: The types of files that an option is for.
+OPTIONS = {
+    "separator": tuple(PROMISED),
+    "decimal": tuple(PROMISED),
+    "encoding": _COMPRESSIBLE,
+    "header": (*PROMISED, ".xlsx"),
+}
 
 
 def read_table(
@@ -131,14 +138,9 @@ def _check_options(
         raise ValueError(f"decimal must be '.' or ','. Got {decimal!r} instead.")
     if decimal is not None and decimal == separator:
         raise ValueError(f"separator and decimal cannot both be {decimal!r}: give another separator.")
-    takes = {
-        "separator": (separator is not None, tuple(PROMISED)),
-        "decimal": (decimal is not None, tuple(PROMISED)),
-        "encoding": (encoding is not None, _COMPRESSIBLE),
-        "header": (header is not None, (*PROMISED, ".xlsx")),
-    }
-    for name, (given, suffixes) in takes.items():
-        if given and suffix not in suffixes:
+    given = {"separator": separator, "decimal": decimal, "encoding": encoding, "header": header}
+    for name, suffixes in OPTIONS.items():
+        if given[name] is not None and suffix not in suffixes:
             raise ValueError(f"{name} is for files {', '.join(suffixes)}, not for {path}: leave it out.")
 
 

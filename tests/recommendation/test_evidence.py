@@ -12,7 +12,7 @@ from sklearn.metrics import pairwise_distances
 from soft_clustering import BIGCLAM, FCM, GMM, LDA
 from soft_clustering.datasets import make_overlapping_graph, make_topic_corpus
 from soft_clustering.recommendation import EVIDENCE, evidence_of
-from soft_clustering.recommendation.evidence import gain_over_one_cluster, stability
+from soft_clustering.recommendation.evidence import continuous_part, gain_over_one_cluster, stability
 from soft_clustering.recommendation.neighborhoods import neighbor_agreement, neighborhoods, valley
 
 
@@ -143,3 +143,20 @@ def test_sparse_features_are_taken_as_they_are():
     found = dict(evidence_of(FCM(2, random_state=0), sparse.csr_array(X), y))
     assert found["neighbor_agreement"] == pytest.approx(dense["neighbor_agreement"], abs=1e-12)
     assert found["stability"] == pytest.approx(dense["stability"], abs=1e-9)
+
+
+def test_a_partition_along_a_category_is_no_better_than_chance():
+    rng = np.random.RandomState(0)
+    X, y = make_blobs(300, n_features=4, centers=3, cluster_std=1.0, random_state=0)
+    kind = rng.randint(2, size=300)
+    table = np.column_stack([X / X.std(axis=0), 2.0 * kind])
+    assert continuous_part(table).shape == (300, 4)
+    found = dict(evidence_of(FCM(2, random_state=0), table, kind))
+    assert abs(found["neighbor_agreement"]) < 0.1
+    assert dict(evidence_of(FCM(3, random_state=0), table, y))["neighbor_agreement"] > 0.9
+
+
+def test_a_table_of_categories_keeps_them():
+    rng = np.random.RandomState(0)
+    table = np.column_stack([rng.randint(3, size=(100, 5)), rng.normal(size=100)]).astype(float)
+    assert continuous_part(table).shape == (100, 6)

@@ -34,6 +34,7 @@ _N_PARTS = 2
 _SHARE = {"graph": 0.9}  # of the samples in a part; half of the links would be lost with 0.7 of the nodes
 _MOST = 2000  # samples in a part
 _N_ROWS = 5000  # samples whose likelihood is computed
+_DISCRETE = 10  # columns of at most this many different values are categories
 _WIDEST = 10  # principal components in which clusters are compared with one cluster
 
 
@@ -61,11 +62,28 @@ def evidence_of(
     >>> {name: round(value, 2) for name, value in evidence_of(model, X, model.labels_)}
     {'neighbor_agreement': 0.94, 'gain': 0.67, 'valley': 0.29, 'stability': 0.96}
     """
-    near = neighborhoods(X, modality)
+    part = continuous_part(X) if modality == "features" else X
+    near = neighborhoods(part, modality)
     yield "neighbor_agreement", neighbor_agreement(near, labels)
-    yield "gain", gain_over_one_cluster(X, labels, modality)
+    yield "gain", gain_over_one_cluster(part, labels, modality)
     yield "valley", valley(near, labels)
     yield "stability", stability(estimator, X, labels, modality)
+
+
+def continuous_part(X: Any) -> Any:
+    """Return the columns of many different values, if they have at least a third of the variance; otherwise all.
+
+    Columns of categories and booleans have few values. Rows that differ in one of them are never neighbours, so that
+    any partition along such a column would look perfect, however little it says of the others.
+    """
+    X = check_features(X)
+    if hasattr(X, "toarray"):
+        return X
+    unit = float(abs(X).max()) or 1.0
+    variances = (X / unit).var(axis=0)
+    most = min(_DISCRETE, len(X) // 3)
+    continuous = np.array([len(np.unique(column)) > most for column in X.T])
+    return X[:, continuous] if variances[continuous].sum() >= variances.sum() / 3 else X
 
 
 def gain_over_one_cluster(X: Any, labels: NDArray[Any], modality: str = "features") -> float:

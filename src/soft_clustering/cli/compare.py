@@ -180,7 +180,7 @@ def _print_tables(
     print(f"{data.describe()}; {', '.join(which)}\n")
     print(_with_notes(columns, [*map(_result, comparison.shown)], [*map(_result, comparison.finished)]))
     if several:
-        titles = [Column(_title(name), name, form=".0f") for name in choosing]
+        titles = [Column(MEASURES[name].title, name, form=".0f") for name in choosing]
         print("\nK chosen by each index:\n")
         print(table([MODEL, *titles], [{"model": model} | choice for model, choice in comparison.choices.items()]))
 

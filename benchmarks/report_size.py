@@ -1,6 +1,8 @@
-"""How large a report is, and how long it takes to write: 20 models, 2000 samples, 10 clusters.
+"""How large a report is, and how long it takes to write: 25 models, 2000 samples, 10 clusters.
 
-Usage: ``python benchmarks/report_size.py [report.html]``. The time includes the summary and the file, not the fits.
+Usage: ``python benchmarks/report_size.py [report.html]``. The time includes the summary and the file, not the fits. The
+report has all that makes it large: ids, 12 features to choose as axes, a group and a picture for each model, the exact
+memberships of the recommended one. A second file is that of an image of 640 x 480 pixels, with a picture of each model.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import make_blobs
@@ -18,33 +21,66 @@ from soft_clustering.benchmarking.records import SCHEMA
 from soft_clustering.benchmarking.runner import PlannedRun
 from soft_clustering.report import summarize_comparison, write
 
-N_MODELS, N_SAMPLES, K = 20, 2000, 10
+N_MODELS, N_SAMPLES, K = 25, 2000, 10
+HEIGHT, WIDTH = 480, 640
 
 
-def finished(folder: Path, X: np.ndarray) -> list[tuple[PlannedRun, dict]]:
+def finished(folder: Path, memberships: list[np.ndarray]) -> list[tuple[PlannedRun, dict]]:
     """Runs as a benchmark leaves them."""
     runs = []
-    for number in range(N_MODELS):
-        estimator = FCM(K, m=1.1, n_init=1, random_state=number)
+    for number, U in enumerate(memberships):
         path = folder / f"{number}.npy"
-        np.save(path, estimator.fit(X).memberships_.astype(np.float32))
-        run = PlannedRun(str(number), {}, estimator, X, None, None, (), False, None, None, str(path))
+        np.save(path, U.astype(np.float32))
+        run = PlannedRun(
+            str(number), {}, FCM(K, random_state=number), None, None, None, (), False, None, None, str(path)
+        )
         record = {"key": run.key, **dict.fromkeys(SCHEMA), "model": f"FCM {number}", "status": "ok", "repeat": 0}
-        runs.append((run, record | {"n_clusters": K, "ari": number / N_MODELS}))
+        runs.append((run, record | {"n_clusters": K, "ari": number / N_MODELS, "silhouette": 0.5, "fit_time": 0.1}))
     return runs
+
+
+def recommendation() -> dict[str, Any]:
+    """The first model is recommended, and each model is a group of its own."""
+    return {
+        **{"clear": True, "model": 0, "second": 1, "reason": "It is the first.", "n_differ": 100},
+        "differ": list(range(100)),
+        "groups": [{"models": [number], "representative": number, "agreement": 1.0} for number in range(N_MODELS)],
+        "scores": {str(number): {"score": 1 - number / N_MODELS, "stability": 0.9} for number in range(N_MODELS)},
+        "evidence": {"stability": "Agreement of fits to resampled data."},
+    }
+
+
+def measure(what: str, runs: list[tuple[PlannedRun, dict]], path: Path, *data: Any, **parts: Any) -> None:
+    """Write a report and print its size, and the seconds that it took."""
+    start = time.perf_counter()
+    summary = summarize_comparison(runs, *data, recommendation=recommendation(), **parts)
+    middle = time.perf_counter()
+    write(summary, path)
+    end = time.perf_counter()
+    print(f"{what}: summary {middle - start:.2f} s, file {end - middle:.2f} s, {path.stat().st_size / 1e6:.2f} MB")
 
 
 def main() -> None:
     X, y = make_blobs(N_SAMPLES, 20, centers=K, cluster_std=6.0, random_state=0)
-    with tempfile.TemporaryDirectory() as folder:
-        runs = finished(Path(folder), X)
-        path = Path(sys.argv[1] if len(sys.argv) > 1 else Path(folder, "report.html"))
-        start = time.perf_counter()
-        summary = summarize_comparison(runs, X, y, name="blobs")
-        middle = time.perf_counter()
-        write(summary, path)
-        end = time.perf_counter()
-        print(f"summary {middle - start:.2f} s, file {end - middle:.2f} s, {path.stat().st_size / 1e6:.2f} MB")
+    ids = [f"customer {row:06}" for row in range(N_SAMPLES)]
+    noise = np.random.RandomState(0)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        path = Path(sys.argv[1] if len(sys.argv) > 1 else folder / "report.html")
+        fits = [FCM(K, m=1.1, n_init=1, random_state=seed).fit(X).memberships_ for seed in range(N_MODELS)]
+        measure("samples", finished(folder, fits), path, X, y, name="blobs", ids=ids)
+
+        # soft segments with noise, which compresses worse than clean edges
+        places = np.stack(np.meshgrid(np.linspace(0, 1, WIDTH), np.linspace(0, 1, HEIGHT)), axis=2).reshape(-1, 2)
+        pixels = []
+        for _ in range(N_MODELS):
+            distances = ((places[:, None] - noise.uniform(size=(K, 2))) ** 2).sum(axis=2)
+            weights = np.exp(-50 * distances) * noise.uniform(0.8, 1.2, size=distances.shape)
+            pixels.append(weights / weights.sum(axis=1, keepdims=True))
+        image = {"height": HEIGHT, "width": WIDTH, "picture": "data:image/png;base64,"}
+        measure(
+            "image", finished(folder, pixels), folder / "image.html", None, name="image", modality="image", image=image
+        )
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def click_sort(page, title):
     )
 
 
-def place(page, panel, i):
+def place(page, panel, i, points=X):
     """Where sample i of a plot is in the window."""
     page.run("document.querySelector(`[data-panel='${arguments[0]}']`).scrollIntoView({behavior: 'instant'})", panel)
     x, y, width, height = page.run(
@@ -69,8 +69,10 @@ def place(page, panel, i):
     )
     radius = min(5, max(1.6, width / 130))
     margin = 2 * radius + 4
-    u, v = X[i, 0] / 20, X[i, 1] / 11
-    return x + margin + u * (width - 2 * margin), y + height - margin - v * (height - 2 * margin)
+    inner, lengths = np.array([width, height]) - 2 * margin, np.ptp(points, axis=0)
+    scale = min(inner / lengths)  # one unit is as long on both axes
+    across, up = (inner - scale * lengths) / 2 + scale * (points[i] - points.min(axis=0))
+    return x + margin + across, y + height - margin - up
 
 
 def readouts(page):
@@ -122,13 +124,26 @@ def test_pointing_shows_memberships(page):
     words = page.run("return document.querySelector('#tooltip').innerText")
     assert "Row 3, class <b>one</b>" in words
     assert words.split()[-9:] == ["cluster", "0", "0.60", "cluster", "1", "0.40", "cluster", "2", "0.00"]
-    assert page.run("return document.querySelector('#sample').textContent").startswith("Row 3, ")
-    # the same sample in all plots: the classes, three models, the dispute
-    assert readouts(page)[:4] == ["class <b>one</b> 1.00", "cluster 0 0.60", "cluster 2 0.54", "cluster 2 1.00"]
+    assert page.run("return document.querySelector('.selected').textContent").startswith("Row 3, ")
+    # the same sample in all plots: the classes, twice, three models, the dispute
+    assert readouts(page)[1:5] == ["class <b>one</b> 1.00", "cluster 0 0.60", "cluster 2 0.54", "cluster 2 1.00"]
     page.point(*place(page, 0, 4))
-    assert readouts(page)[1] == "no cluster"
+    assert readouts(page)[2] == "no cluster"
     page.point(2, 2)
     assert page.run("return document.querySelector('#tooltip').hidden")
+
+
+def test_one_unit_is_as_long_on_both_axes(browser, finish, tmp_path):
+    flat = X * [1, 0.2]  # the picture is less flat than 20 : 2.2
+    path = tmp_path / "flat.html"
+    write(summarize_comparison(finish(alpha=U, beta=U), flat), path)
+    browser.visit(path)
+    for i in range(len(X)):
+        browser.point(*place(browser, 0, i, flat))
+        assert browser.run("return document.querySelector('.selected').textContent").startswith(f"Row {i},")
+    assert (
+        browser.run("return document.querySelector('.proportions').textContent") == "One unit is as long on both axes."
+    )
 
 
 def test_keys_go_from_sample_to_sample(page):
@@ -164,7 +179,7 @@ def test_enlarged(page):
 
 def test_disputed_samples_lead_to_the_plots(page):
     row = page.run("const b = document.querySelector('#disputed tbody button'); b.click(); return b.textContent")
-    assert page.run("return document.querySelector('#sample').textContent").startswith(f"Row {row}, ")
+    assert page.run("return document.querySelector('.selected').textContent").startswith(f"Row {row}, ")
 
 
 def test_colours_are_those_of_the_plots_in_python(page):

@@ -1,11 +1,13 @@
 """The summary: what it holds, and that matching, agreement and disputes are what they say."""
 
 import base64
+import io
 import json
 
 import numpy as np
 import pandas
 import pytest
+from PIL import Image
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
@@ -175,9 +177,109 @@ def test_a_model_for_several_k_has_several_names(finish):
 def test_wrong_arguments(finish):
     with pytest.raises(ValueError, match=r"max_points == 0, must be >= 1"):
         summarize_comparison(finish(), X, max_points=0)
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[60, 59\]"):
+    with pytest.raises(ValueError, match=r"y must have 60 entries, one per sample\. Got 59 instead"):
         summarize_comparison(finish(), X, Y[1:])
     with pytest.raises(ValueError, match=r"columns must have 3 entries, one per feature\. Got 2 instead"):
         summarize_comparison(finish(), X, columns=["a", "b"])
+    with pytest.raises(ValueError, match=r"ids must have 60 entries, one per sample\. Got 2 instead"):
+        summarize_comparison(finish(), X, ids=["a", "b"])
     with pytest.raises(ValueError, match="X contains NaN"):
         summarize_comparison(finish(), np.where(X > 2, np.nan, X))
+
+
+# What the steps before give -------------------------------------------------------------------------------------------
+
+
+def test_ids_are_those_of_the_samples_shown(finish):
+    ids = [f"S{row}" for row in range(60)]
+    profiles = {"clusters": [{"cluster": 0, "typical": [3, 59], "borderline": []}]}
+    summary = summarize_comparison(finish(A=random_memberships()), X, ids=ids, max_points=10, profiles=profiles)
+    assert summary["dataset"]["ids"] == [ids[row] for row in summary["rows"]]
+    # samples that are named need not be shown
+    (cluster,) = summary["profiles"]["clusters"]
+    assert (cluster["typical"], cluster["typical_ids"], cluster["borderline_ids"]) == ([3, 59], ["S3", "S59"], [])
+    assert "typical_ids" not in profiles["clusters"][0]
+    assert summarize_comparison(finish(), X)["dataset"]["ids"] is None
+
+
+def test_features_that_differ_most_between_the_clusters_come_first(finish):
+    labels = np.repeat([0, 1, 2], 20)
+    features = RNG.normal(size=(60, 14))
+    features[:, 5] += 40 * labels
+    features[:, 9] = 1e-9 * (features[:, 9] + 5 * labels)  # the unit does not matter
+    features[:, 2] = 7.0
+    names = [f"f{j}" for j in range(14)]
+    for kind in (np.asarray, sparse.csr_array):
+        summary = summarize_comparison(finish(A=one_hot(labels)), kind(features), columns=names)
+        found = summary["plane"]["features"]
+        assert len(found) == 12
+        assert [entry["name"] for entry in found[:2]] == ["f5", "f9"]
+        assert "f2" not in [entry["name"] for entry in found[:11]]
+        np.testing.assert_allclose(found[0]["values"], features[summary["rows"], 5], rtol=1e-4)
+    plain = summarize_comparison(finish(), features, columns=names)["plane"]["features"]
+    assert [entry["name"] for entry in plain] == names[:12]
+    assert summarize_comparison(finish(), X[:, :2])["plane"]["features"] == []
+
+
+def test_variance_of_the_axes(finish):
+    summary = summarize_comparison(finish(), X)
+    variances = np.sort(np.linalg.eigvalsh(np.cov(X.T)))[::-1]
+    np.testing.assert_allclose(summary["plane"]["variance"], variances[:2] / variances.sum(), atol=1e-4)
+    share = 100 * variances[0] / variances.sum()
+    assert summary["plane"]["axes"][0] == f"first principal component, {share:.1f} % of the variance"
+    assert summarize_comparison(finish(), X[:, :2])["plane"]["variance"] is None
+
+
+def test_recommended_memberships_are_exact(finish):
+    U = random_memberships().astype(np.float32)
+    recommendation = {"model": 1, "groups": []}
+    models = summarize_comparison(finish(A=U, B=U), X, recommendation=recommendation)
+    exact = np.frombuffer(base64.b64decode(models["models"][1]["memberships"]["exact"]), dtype="<f4").reshape(-1, 3)
+    np.testing.assert_array_equal(exact, U[models["rows"]])
+    assert "exact" not in models["models"][0]["memberships"]
+
+
+def test_pixels_are_places_and_segmentations_are_pictures(finish):
+    height, width = 6, 10
+    labels = np.zeros((height, width), dtype=int)
+    labels[:, 5:] = 1
+    labels[4:, :2] = 2
+    image = {"height": height, "width": width, "picture": "data:image/png;base64,"}
+    shifted = (labels + 1) % 3
+    U, V = np.eye(3)[labels.ravel()], np.eye(3)[shifted.ravel()]
+    found = summarize_comparison(finish(A=U, B=V), labels, modality="image", image=image)
+    assert (found["dataset"]["n_samples"], found["dataset"]["modality"]) == (60, "image")
+    rows = np.array(found["rows"])
+    np.testing.assert_array_equal(found["points"], np.stack([rows % width, -(rows // width)], axis=1))
+    assert found["dataset"]["ids"][0] == f"({rows[0] % width}, {rows[0] // width})"
+    pictures = [np.asarray(picture_in(model).convert("RGB")) for model in found["models"]]
+    np.testing.assert_array_equal(*pictures)  # the names of clusters do not matter
+    colors = np.array([[0, 114, 178], [230, 159, 0], [0, 158, 115]])
+    np.testing.assert_array_equal(pictures[0], colors[labels])
+
+
+def test_pictures_of_wide_images_are_small(finish):
+    height, width = 10, 700
+    image = {"height": height, "width": width, "picture": "data:image/png;base64,"}
+    U = random_memberships(height * width)
+    (model,) = summarize_comparison(finish(A=U), np.zeros((height, width)), modality="image", image=image)["models"]
+    assert picture_in(model).size == (234, 4)  # every third pixel
+
+
+def picture_in(model):
+    """The picture of a segmentation."""
+    return Image.open(io.BytesIO(base64.b64decode(model["picture"].partition(",")[2])))
+
+
+@pytest.mark.parametrize("modality", ["distances", "documents"])
+def test_samples_of_other_modalities_are_placed(finish, modality):
+    distances = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    texts = [f"{'cats and dogs' if i % 2 else 'stocks and bonds'} number{i}" for i in range(60)]
+    summary = summarize_comparison(
+        finish(A=random_memberships()), distances if modality == "distances" else texts, modality=modality
+    )
+    assert np.shape(summary["points"]) == (60, 2)
+    assert summary["dataset"]["n_features"] == 0
+    assert summary["links"] is None
+    kind = {"distances": "axis of the distances", "documents": "principal component of the words"}[modality]
+    assert summary["plane"]["axes"][0].startswith(f"first {kind}, ")

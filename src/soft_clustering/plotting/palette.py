@@ -122,12 +122,17 @@ def membership_colors(memberships: ArrayLike, *, min_opacity: float = 0.25) -> A
     memberships = check_memberships(memberships)
     if not 0 <= min_opacity <= 1:
         raise ValueError(f"min_opacity must be in [0, 1]. Got {min_opacity!r} instead.")
+    return mixed_colors(memberships, cluster_colors(memberships.shape[1]), min_opacity)
+
+
+def mixed_colors(memberships: Array, colors: Array, min_opacity: float = 0.25) -> Array:
+    """Return the mixture of each sample's clusters with given colours of the clusters: :func:`membership_colors`."""
     K = memberships.shape[1]
     shares = membership_shares(memberships)
     certainty = (shares.max(axis=1) * K - 1) / (K - 1) if K > 1 else np.ones(len(shares))
     certainty *= np.minimum(memberships, 1).sum(axis=1).clip(max=1)
-    colors = np.empty((len(shares), 4))
-    colors[:, :3] = to_srgb((shares @ to_linear(cluster_colors(K))).clip(0, 1))
-    colors[:, 3] = min_opacity + (1 - min_opacity) * certainty.clip(0, 1)
-    colors[~memberships.any(axis=1)] = [*from_hex((UNASSIGNED,))[0], 1]
-    return colors
+    mixed = np.empty((len(shares), 4))
+    mixed[:, :3] = to_srgb((shares @ to_linear(colors)).clip(0, 1))
+    mixed[:, 3] = min_opacity + (1 - min_opacity) * certainty.clip(0, 1)
+    mixed[~memberships.any(axis=1)] = [*from_hex((UNASSIGNED,))[0], 1]
+    return mixed

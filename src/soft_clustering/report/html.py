@@ -16,7 +16,12 @@ from .._types import Array
 from ..benchmarking.records import Record
 from ..metrics import METRICS
 from ..plotting.palette import membership_shares
+from .charts import HeatRow, bar, curve, heat_colors, heat_map, reach_of
 from .summary import Summary
+
+_TEMPLATES = Path(__file__).parent / "templates"
+#: The number of samples on which two models differ that are listed.
+_N_LISTED = 12
 
 
 class _Column(NamedTuple):
@@ -60,6 +65,8 @@ _MEASURES = (
     ),
     _measure("Entropy", "partition_entropy", "Partition entropy: 0 is crisp, log K equal memberships"),
 )
+#: Measures that are shown with each model, not in the table.
+_DETAILS = ("calinski_harabasz", "partition_coefficient", "fuzzy_hypervolume", "fuzzy_compactness", "separation")
 _COSTS = (
     _Column("Fit [s]", "fit_time", ".3f", "Seconds to fit", "min"),
     _Column("Predict [s]", "predict_time", ".3f", "Seconds to predict the training data", "min"),
@@ -114,31 +121,43 @@ def render(summary: Summary) -> str:
     from markupsafe import Markup
 
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     templates.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    has_pictures = any(model["memberships"] for model in summary["models"])
     # Only a script with this hash runs, whatever else gets into the page.
-    script = (Path(__file__).parent / "templates" / "report.js").read_text(encoding="utf-8")
+    script = _script(has_pictures)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    models = summary["models"]
-    columns = [*(_CLASSES if summary["dataset"]["classes"] else ()), *_MEASURES, *_COSTS]
     text: str = templates.get_template("report.html").render(
         summary=summary,
-        columns=columns,
-        best={column.name: _best(models, column) for column in columns},
-        failures=[model for model in models if model["status"] != "ok"],
+        has_pictures=has_pictures,
+        answer=_answer(summary),
+        profiles=_profiles(summary),
+        curves=_curves(summary),
+        groups=(summary["recommendation"] or {}).get("groups", []),
+        heat=_heat(summary),
+        heat_colors=heat_colors(),
+        failures=[model for model in summary["models"] if model["status"] != "ok"],
         disputed=_disputed(summary),
         script=Markup(script),
         script_hash=f"sha256-{digest}",
         metrics=METRICS,
         number=_number,
         plain=_plain,
+        **_results(summary),
     )
     return text
+
+
+def _script(has_pictures: bool) -> str:
+    """Return the script of the page: its files in one scope, without those of the pictures if there are none."""
+    names = ["data.js", "tables.js", *(["plots.js", "page.js"] if has_pictures else [])]
+    parts = [(_TEMPLATES / name).read_text(encoding="utf-8") for name in names]
+    return "\n".join(['"use strict";', "(() => {", *parts, "})();"])
 
 
 def write(summary: Summary, path: str | os.PathLike[str]) -> None:
@@ -169,30 +188,153 @@ def memberships_in(summary: Summary, number: int) -> Array:
     return memberships
 
 
-def _disputed(summary: Summary) -> list[dict[str, Any]]:
-    """Return the samples that the models dispute most, with their memberships in each model."""
-    if summary["disputes"] is None:
-        return []
-    shown = [number for number, model in enumerate(summary["models"]) if model["memberships"]]
-    top = summary["disputes"]["top"]
-    memberships = {number: memberships_in(summary, number)[top] for number in shown}
-    shares = {number: membership_shares(U) for number, U in memberships.items()}
+# What the sections show -----------------------------------------------------------------------------------------------
 
-    def bar(number: int, place: int) -> list[tuple[float, str]]:
-        # in the order of the colours, which are the same for all models
-        colors, palette = summary["models"][number]["colors"], summary["palette"]
-        return [(float(shares[number][place, k]), palette[colors[k] % len(palette)]) for k in np.argsort(colors)]
+
+def _sample(summary: Summary, position: int) -> dict[str, Any]:
+    """Return a sample shown: its position, and its id or row number."""
+    ids = summary["dataset"]["ids"]
+    return {"position": position, "name": ids[position] if ids else str(summary["rows"][position])}
+
+
+def _answer(summary: Summary) -> dict[str, Any]:
+    """Return what the first screen says: the model to take, the second opinion, where they differ, and the picture."""
+    classes = summary["dataset"]["classes"]
+    neutral = "classes" if classes and len(classes) <= len(summary["palette"]) else "data"
+    recommendation = summary["recommendation"]
+    if recommendation is None:
+        return {"panel": neutral, "model": None, "second": None, "differ": [], "n_differ": 0}
+    model, second = recommendation["model"], recommendation["second"]
+    drawn = model is not None and summary["models"][model]["memberships"] is not None
+    return {
+        "panel": model if drawn else neutral,
+        "model": model,
+        "second": second,
+        "differ": [_sample(summary, position) for position in recommendation["differ"][:_N_LISTED]],
+        "n_differ": recommendation["n_differ"],
+    }
+
+
+def _profiles(summary: Summary) -> list[dict[str, Any]]:
+    """Return the profiles of the clusters, with the bars of their features and the colour of each cluster."""
+    if summary["profiles"] is None:
+        return []
+    clusters = summary["profiles"]["clusters"]
+    position = {row: place for place, row in enumerate(summary["rows"])}
+    model = (summary["recommendation"] or {}).get("model")
+    colors = None if model is None else summary["models"][model]["colors"]
+    reach = reach_of([feature for cluster in clusters for feature in cluster.get("features", [])])
+
+    def samples(cluster: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+        names = cluster[f"{kind}_ids"] or map(str, cluster[kind])
+        return [{"position": position.get(row), "name": name} for row, name in zip(cluster[kind], names, strict=True)]
 
     return [
         {
-            "position": position,
+            **cluster,
+            "said": cluster["sentence"].removeprefix(f"Cluster {cluster['cluster']}"),
+            "color": None if colors is None else _color(summary, colors[cluster["cluster"]]),
+            "bars": [(feature, bar(feature, reach[feature["kind"]])) for feature in cluster.get("features", [])],
+            "ranked": _ranked(cluster),
+            "typical": samples(cluster, "typical"),
+            "borderline": samples(cluster, "borderline"),
+        }
+        for cluster in clusters
+    ]
+
+
+def _ranked(cluster: dict[str, Any]) -> list[tuple[str, float, float]]:
+    """Return the words or the nodes of a cluster: name, value, and the value as a share of the largest."""
+    entries = [(str(entry["word"]), float(entry["weight"])) for entry in cluster.get("words") or []]
+    entries += [(str(entry["node"]), float(entry["strength"])) for entry in cluster.get("nodes") or []]
+    largest = max((value for _, value in entries), default=0.0) or 1.0
+    return [(name, value, max(value, 0.0) / largest) for name, value in entries]
+
+
+def _curves(summary: Summary) -> list[dict[str, Any]]:
+    """Return the charts of the measures over K; a measure without a value has none."""
+    if summary["curves"] is None:
+        return []
+    k = summary["curves"]["k"]
+    charts = [
+        {**criterion, "chart": curve(k, criterion["values"], criterion["choice"])}
+        for criterion in summary["curves"]["criteria"].values()
+    ]
+    return [chart for chart in charts if chart["chart"]]
+
+
+def _heat(summary: Summary) -> list[HeatRow]:
+    """Return the heat map of agreement; it is empty for a single partition."""
+    if len(summary["agreement"]["models"]) < 2:
+        return []
+    groups = (summary["recommendation"] or {}).get("groups", [])
+    return heat_map(summary["agreement"], [model["name"] for model in summary["models"]], groups)
+
+
+def _results(summary: Summary) -> dict[str, Any]:
+    """Return the columns of the table of models, the best value of each, and the scores of the models."""
+    models, recommendation = summary["models"], summary["recommendation"] or {}
+    own = {column.name for column in (*_CLASSES, *_MEASURES)}
+    # the measures of other modalities
+    others = [
+        _measure(metric.title, name, metric.title)
+        for name, metric in METRICS.items()
+        if name not in own and name not in _DETAILS
+    ]
+    columns = [
+        column
+        for column in (*(_CLASSES if summary["dataset"]["classes"] else ()), *_MEASURES, *others, *_COSTS)
+        if any(model.get(column.name) is not None for model in models)
+    ]
+    scores = [recommendation.get("scores", {}).get(str(number)) for number in range(len(models))]
+    known = [entry["score"] for entry in scores if entry and entry["score"] is not None]
+    return {
+        "columns": columns,
+        "best": {column.name: _best(models, column) for column in columns},
+        "scores": scores,
+        "best_score": max(known) if len(known) > 1 else None,
+        "evidence": recommendation.get("evidence", {}),
+    }
+
+
+def _color(summary: Summary, number: int) -> str:
+    palette: list[str] = summary["palette"]
+    return palette[number % len(palette)]
+
+
+def _disputed(summary: Summary) -> dict[str, Any] | None:
+    """Return the samples that the models dispute most, with their memberships in one model of each group.
+
+    Without groups they are those of all models.
+    """
+    if summary["disputes"] is None or not summary["disputes"]["top"]:
+        return None
+    models, top = summary["models"], summary["disputes"]["top"]
+    groups = (summary["recommendation"] or {}).get("groups", [])
+    listed = [group["representative"] for group in groups] or range(len(models))
+    shown = [number for number in listed if models[number]["memberships"]]
+    memberships = {number: memberships_in(summary, number)[top] for number in shown}
+    shares = {number: membership_shares(U) for number, U in memberships.items()}
+
+    def parts(number: int, place: int) -> list[tuple[float, str]]:
+        # in the order of the colours, which are the same for all models
+        colors = models[number]["colors"]
+        return [(float(shares[number][place, k]), _color(summary, colors[k])) for k in np.argsort(colors)]
+
+    samples = [
+        {
+            **_sample(summary, position),
             "row": summary["rows"][position],
             "value": summary["disputes"]["values"][position],
-            "bars": [bar(number, place) for number in shown],
+            "bars": [parts(number, place) for number in shown],
             "largest": [float(memberships[number][place].max()) for number in shown],
         }
         for place, position in enumerate(top)
     ]
+    return {"samples": samples, "models": [models[number]["name"] for number in shown], "grouped": bool(groups)}
+
+
+# Numbers as text ------------------------------------------------------------------------------------------------------
 
 
 def _number(value: float | str | None, form: str, factor: float = 1.0) -> str:
@@ -218,8 +360,8 @@ def _plain(value: object) -> str:
 def _best(models: list[Record], column: _Column) -> str | None:
     """Return the best value of a column as the table shows it, among the models whose status is ok."""
     values = [
-        float(model[column.name]) for model in models if model["status"] == "ok" and model[column.name] is not None
+        float(model[column.name]) for model in models if model["status"] == "ok" and model.get(column.name) is not None
     ]
-    if column.sense is None or not column.has_best or len(values) < 2:
+    if column.sense is None or not column.has_best or len(set(values)) < 2:
         return None
     return _number(max(values) if column.sense == "max" else min(values), column.form, column.factor)

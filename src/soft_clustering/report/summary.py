@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
-from sklearn.utils.validation import _num_samples
 
 from .._estimators import Estimator
 from .._text import one_line
@@ -25,9 +22,21 @@ from ..base import labels_from_memberships
 from ..benchmarking.machine import environment
 from ..benchmarking.records import Record, jsonable
 from ..benchmarking.runner import PlannedRun
-from ..plotting.data import feature_names, in_the_plane, sample_rows
-from ..plotting.graph import graph_layout, undirected
+from ..plotting.data import sample_rows
 from ..plotting.palette import PALETTE, UNASSIGNED, membership_shares
+from .pictures import segmentation_picture
+from .samples import (
+    SampleNames,
+    axis_words,
+    classes_of,
+    features_shown,
+    links_shown,
+    n_samples_of,
+    names_of_features,
+    plane_shown,
+    rounded,
+    with_names,
+)
 
 Summary = dict[str, Any]
 
@@ -35,8 +44,6 @@ Summary = dict[str, Any]
 _N_PARTNERS = 200
 #: The number of disputed samples that are listed.
 _N_DISPUTED = 20
-#: The largest number of links that are drawn.
-_N_LINKS = 5000
 #: The largest number of features whose names are kept.
 _N_NAMES = 200
 
@@ -50,6 +57,13 @@ def summarize_comparison(
     columns: Sequence[str] | None = None,
     max_points: int = 2000,
     command: str = "",
+    modality: str | None = None,
+    ids: Sequence[str] | None = None,
+    preparation: Summary | None = None,
+    recommendation: Summary | None = None,
+    profiles: Summary | None = None,
+    curves: Summary | None = None,
+    image: Summary | None = None,
 ) -> Summary:
     """Summarise the runs of a comparison: what the report shows, ready for JSON.
 
@@ -58,8 +72,9 @@ def summarize_comparison(
     finished : list of (PlannedRun, record)
         The runs that a benchmark planned and carried out, in the order in which they are shown. A run whose
         ``memberships`` file exists is shown with its memberships.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data of the runs.
+    X : data of the modality
+        The data of the runs: features, the adjacency matrix of a graph, documents, an image, or distances; see
+        :func:`soft_clustering.plotting.plane.plane_of`.
     y : array-like of shape (n_samples,), default=None
         The classes, of any type; they are shown as text.
     name : str, default='X'
@@ -70,22 +85,45 @@ def summarize_comparison(
         The report shows at most this many samples, always the same ones.
     command : str, default=''
         The command or script that makes the report.
+    modality : {'features', 'graph', 'documents', 'image', 'distances'}, default=None
+        What the data are. None means a graph if all models are for graphs, otherwise features.
+    ids : list of str, default=None
+        The name of each sample. Without names, samples are called by their row numbers.
+    preparation : dict, default=None
+        What was done to the columns: ``notes`` (sentences) and ``columns``, a list of ``column``, ``kind``, ``used``
+        and ``detail``.
+    recommendation : dict, default=None
+        The model to take. ``clear`` (whether there is one), ``model`` and ``second`` (positions in ``finished``, or
+        None), ``reason``, ``differ`` (positions, among the samples shown, on which the two differ), ``n_differ`` (how
+        many of all samples), ``groups`` of models that say the same (``models``, ``representative``, ``agreement``),
+        ``scores`` (of each model by its position as text: ``score``, and the evidence for it) and ``evidence`` (what
+        each kind means).
+    profiles : dict, default=None
+        What sets the clusters of the recommended model apart, from ``Explanation.to_dict()``.
+    curves : dict, default=None
+        The measures for each number of clusters: ``k``, ``criteria`` (by name: ``title``, ``sense``, ``choice``,
+        ``values``), ``model``, ``recommended`` and ``reason``.
+    image : dict, default=None
+        The image whose pixels are the samples: its ``height`` and ``width``, and a ``picture`` of it as a data URI.
 
     Returns
     -------
     summary : dict
-        ``dataset`` (``name``, ``n_samples``, ``n_features``, ``columns``, ``classes``: their names and sizes),
-        ``rows`` (numbers of the samples shown), ``points`` (their two coordinates), ``axes``, ``links`` (pairs of
-        samples shown, and how many there are, if all models are for graphs; the points are then placed by
-        :func:`soft_clustering.plotting.graph_layout`), ``classes`` (the class number of each sample shown, None without
-        classes), ``models`` (a list; each has its ``name``, ``class``,
-        ``parameters``, the columns of its record, ``sizes`` of its clusters, their ``colors`` and the ``memberships``
-        of the samples shown), ``agreement``, ``disputes``, ``palette``, ``unassigned``, ``environment``, ``command``.
+        ``dataset`` (``name``, ``modality``, ``n_samples``, ``n_features``, ``columns``, ``ids`` of the samples shown,
+        ``classes``: their names and sizes), ``rows`` (numbers of the samples shown), ``points`` (their two
+        coordinates), ``axes``, ``plane`` (``axes`` in words, the shares of the ``variance`` that they show, and up to
+        12 ``features`` that can be axes instead, those that differ most between the clusters first), ``links`` (pairs
+        of nodes shown, and how many there are, of a graph), ``classes`` (the class number of each sample shown, None
+        without classes), ``models`` (a list; each has its ``name``, ``class``, ``parameters``, the columns of its
+        record, ``sizes`` of its clusters, their ``colors``, the ``memberships`` of the samples shown and, of an image,
+        a ``picture``), ``agreement``, ``disputes``, ``recommendation``, ``profiles``, ``curves``, ``preparation``,
+        ``image``, ``palette``, ``unassigned``, ``environment``, ``command``.
 
     Notes
     -----
     Memberships are kept as bytes in base64, row by row, and 255 stands for the ``largest`` of the row: so memberships
-    of possibilistic models, which may all be tiny, keep their proportions.
+    of possibilistic models, which may all be tiny, keep their proportions. Those of the recommended model are also kept
+    as they are, in 32 bits.
 
     Clusters of different models have no common names. For the colours, each model's clusters are matched one to one
     with the classes (up to 20), or else with the clusters of the first model, so that the sum of common memberships is
@@ -121,12 +159,14 @@ def summarize_comparison(
     >>> [(model["name"], model["status"], round(model["ari"], 2)) for model in summary["models"]]
     [('FCM', 'ok', 0.73)]
     """
-    n = _num_samples(X)
+    if modality is None:
+        graph = bool(finished) and all(getattr(run.estimator, "modality", None) == "graph" for run, _ in finished)
+        modality = "graph" if graph else "features"
+    size = None if image is None else (int(image["height"]), int(image["width"]))
+    n = n_samples_of(X, modality, size)
     rows = sample_rows(n, max_points)
-    graph = bool(finished) and all(getattr(run.estimator, "modality", None) == "graph" for run, _ in finished)
-    points, axes, n_features = _plane(X, rows, columns, graph)
-    pairs = _links(X, rows) if graph else None
-    class_names, codes = _classes(X, y)
+    sample_names = SampleNames(ids, n, None if size is None else size[1])
+    class_names, codes = classes_of(n, y)
     saved = [_memberships(run, n) for run, _ in finished]
     shown = [None if U is None else np.asarray(U[rows], dtype=np.float64) for U in saved]
     # a degenerate partition would dispute every sample with every other model
@@ -135,32 +175,52 @@ def summarize_comparison(
         reference = np.eye(len(class_names))[codes[rows]]
     else:
         reference = next(iter(settled.values()), np.ones((len(rows), 1)))
-    names = feature_names(X, n_features) if columns is None else [str(column) for column in columns]
+    models = [
+        _model(title, run, record, U, sizes, reference)
+        for title, (run, record), U, sizes in zip(_titles(finished), finished, shown, map(_sizes, saved), strict=True)
+    ]
+    if size is not None:
+        for model, U in zip(models, saved, strict=True):
+            model["picture"] = None if U is None else segmentation_picture(U, model["colors"], *size)
+    recommended = None if recommendation is None else recommendation["model"]
+    leading = next(iter(settled.values()), None) if recommended is None else shown[recommended]
+    if recommended is not None and leading is not None:
+        models[recommended]["memberships"]["exact"] = _float32(leading)
+    names = names_of_features(X, modality, columns)
+    plane = plane_shown(X, modality, rows, size, names)
     return {
         "dataset": {
             "name": str(name),
+            "modality": modality,
             "n_samples": n,
-            "n_features": n_features,
+            "n_features": len(names),
             "columns": names[:_N_NAMES],
+            "ids": sample_names.of(rows),
             "classes": None
             if codes is None
             else [
-                {"name": label, "size": int(size)} for label, size in zip(class_names, np.bincount(codes), strict=True)
+                {"name": label, "size": int(count)}
+                for label, count in zip(class_names, np.bincount(codes), strict=True)
             ],
         },
         "rows": rows.tolist(),
-        "points": [[float(f"{value:.5g}") for value in point] for point in points],
-        "axes": axes,
-        "links": pairs,
+        "points": [[rounded(value) for value in point] for point in plane.points],
+        "axes": plane.axes,
+        "plane": {
+            "axes": axis_words(plane, modality),
+            "variance": None if plane.variance is None else [round(share, 4) for share in plane.variance],
+            "features": features_shown(X, rows, names, leading) if modality == "features" else [],
+        },
+        "links": links_shown(X, rows) if modality == "graph" else None,
         "classes": None if codes is None else codes[rows].tolist(),
-        "models": [
-            _model(title, run, record, U, sizes, reference)
-            for title, (run, record), U, sizes in zip(
-                _titles(finished), finished, shown, map(_sizes, saved), strict=True
-            )
-        ],
+        "models": models,
         "agreement": _agreement(settled, None if codes is None else codes[rows]),
         "disputes": _disputes(settled, len(rows)),
+        "recommendation": _expressed(recommendation),
+        "profiles": None if profiles is None else _expressed(with_names(profiles, sample_names)),
+        "curves": _expressed(curves),
+        "preparation": preparation,
+        "image": image,
         "palette": list(PALETTE),
         "unassigned": UNASSIGNED,
         "environment": environment(),
@@ -168,48 +228,22 @@ def summarize_comparison(
     }
 
 
-# Samples and models ---------------------------------------------------------------------------------------------------
+def _expressed(value: Any) -> Any:
+    """Return nested values that JSON can express, as :func:`jsonable` does for a record.
+
+    Examples
+    --------
+    >>> _expressed({"features": [{"lift": float("inf"), "low": float("nan")}]})
+    {'features': [{'lift': 'inf', 'low': None}]}
+    """
+    if isinstance(value, dict):
+        return jsonable({name: _expressed(entry) for name, entry in value.items()})
+    if isinstance(value, (list, tuple)):
+        return list(_expressed(dict(enumerate(value))).values())
+    return value
 
 
-def _plane(
-    X: DataLike, rows: NDArray[np.intp], columns: Sequence[str] | None, graph: bool
-) -> tuple[Array, list[str], int]:
-    """Return two coordinates of the samples shown, the names of the axes, and the number of features."""
-    part = _safe_indexing(X, rows)
-    if graph:
-        points, axes = graph_layout(_safe_indexing(part, rows, axis=1)), ["springs along the links"]
-    else:
-        points, _, axes = in_the_plane(part)
-    n_features = part.shape[1] if hasattr(part, "shape") else np.shape(part)[1]
-    if columns is not None and len(columns) != n_features:
-        raise ValueError(f"columns must have {n_features} entries, one per feature. Got {len(columns)} instead.")
-    if columns is not None and n_features <= 2:
-        axes = [str(column) for column in columns]
-    if points.shape[1] == 1:
-        # on a line, points would hide each other
-        spread = np.random.RandomState(0).uniform(size=len(points))
-        points, axes = np.column_stack([points, spread]), [*axes, "spread at random, to be seen"]
-    return points, axes, n_features
-
-
-def _links(X: DataLike, rows: NDArray[np.intp]) -> dict[str, Any]:
-    """Return the links between the nodes shown, as pairs of positions, and how many links the graph has."""
-    A = undirected(X)
-    shown = sparse.triu(A[rows][:, rows], 1, format="coo")
-    pairs = np.stack([shown.row, shown.col], axis=1)
-    if len(pairs) > _N_LINKS:
-        pairs = pairs[np.sort(np.random.RandomState(0).choice(len(pairs), _N_LINKS, replace=False))]
-    return {"pairs": pairs.tolist(), "n_links": int(sparse.triu(A, 1).nnz)}
-
-
-def _classes(X: DataLike, y: ArrayLike | None) -> tuple[list[str], NDArray[np.intp] | None]:
-    """Return the names of the classes and the number of each sample's class; an empty list and None without y."""
-    if y is None:
-        return [], None
-    y = column_or_1d(y)
-    check_consistent_length(X, y)
-    names, codes = np.unique(y, return_inverse=True)
-    return [str(name) for name in names], codes
+# Models ---------------------------------------------------------------------------------------------------------------
 
 
 def _titles(finished: Sequence[tuple[PlannedRun, Record]]) -> list[str]:
@@ -272,6 +306,11 @@ def _levels(U: Array) -> dict[str, Any]:
         "largest": [float(f"{value:.4g}") for value in largest[:, 0]],
         "levels": base64.b64encode(np.rint(relative * 255).astype(np.uint8).tobytes()).decode(),
     }
+
+
+def _float32(U: Array) -> str:
+    """Return memberships as the text of little-endian numbers of 32 bits, row by row."""
+    return base64.b64encode(U.astype("<f4").tobytes()).decode()
 
 
 # Between models -------------------------------------------------------------------------------------------------------

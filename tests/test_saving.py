@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import soft_clustering
 from soft_clustering import FCM, GMM, prepare
+from soft_clustering._extras import is_installed
 from soft_clustering._registry import REGISTRY
 from soft_clustering.saving import load_model, save_model
 
@@ -25,8 +26,10 @@ SHARES = (X - X.min(axis=0) + 0.1) / (np.ptp(X, axis=0) + 0.2)  # in (0, 1), as 
 def feature_models():
     for row in REGISTRY:
         model = getattr(soft_clustering, row.name)
-        if model.modality == "features" and hasattr(model, "predict_memberships") and row.extra is None:
-            yield row.name, model
+        if model.modality == "features" and hasattr(model, "predict_memberships"):
+            absent = row.extra is not None and not is_installed(row.extra)
+            skip = pytest.mark.skipif(absent, reason=f"the extra {row.extra} is not installed")
+            yield pytest.param(row.name, model, marks=skip)
 
 
 @pytest.mark.parametrize("suffix", [".skops", ".joblib"])

@@ -65,6 +65,25 @@ class Preparation(ColumnTransformer):
         """Return the features; columns that are not used need not be there."""
         return super().transform(self._used(X), **params)
 
+    def readable(self, X: pandas.DataFrame) -> pandas.DataFrame:
+        """Return the columns that are used as they were understood, in their own units, with gaps.
+
+        Numbers and dates that are written as text become numbers and dates; categories stay as they are.
+        """
+        pandas = require("pandas", "prepare needs pandas")
+        frame = self._used(X).copy()
+        for _, step, names in self.transformers_:
+            reader = step[0] if isinstance(step, Pipeline) else None
+            for name in names:
+                if not pandas.api.types.is_string_dtype(frame[name]) and frame[name].dtype != object:
+                    continue
+                if isinstance(reader, Numbers):
+                    frame[name] = number_values(frame[name], (reader.marks or {}).get(name, "."))
+                elif isinstance(reader, Days):
+                    days = day_values(frame[name], (reader.formats or {}).get(name, "ISO8601"))
+                    frame[name] = pandas.to_datetime(days, unit="D")
+        return frame
+
     def _used(self, X: pandas.DataFrame) -> pandas.DataFrame:
         frame = _checked(X, "X")
         names = [name for _, _, columns in self.transformers for name in columns]

@@ -22,7 +22,7 @@ from soft_clustering.benchmarking.records import SCHEMA
 from soft_clustering.benchmarking.runner import FinishedRun, PlannedRun
 from soft_clustering.cli.compare import _print_json
 from soft_clustering.cli.data import Data
-from soft_clustering.cli.models import feature_models, model_class
+from soft_clustering.cli.models import model_class, models_for
 from soft_clustering.report.pipeline import Comparison
 
 X, Y = load_iris(return_X_y=True)
@@ -62,8 +62,10 @@ def compared(shared_command):
 
 
 def test_every_model_is_compared_unless_some_are_named():
-    assert set(feature_models(None)) == {row.name for row in REGISTRY if model_class(row.name).modality == "features"}
-    assert list(feature_models(MODELS)) == MODELS
+    for kind in ("features", "graph", "documents", "image"):
+        assert set(models_for(kind, None)) == {row.name for row in REGISTRY if model_class(row.name).modality == kind}
+    assert list(models_for("distances", None)) == ["EVCLUS"]
+    assert list(models_for("features", MODELS)) == MODELS
 
 
 def test_compare_shows_every_model(compared):
@@ -108,10 +110,12 @@ def test_rows_come_one_by_one(command):
 
 def test_json(command):
     np.savez(command.folder / "mine.npz", X=X)
-    result = command("compare", "mine.npz", "--models", "FCM", "-k", 2, "--json", "-o", "runs.jsonl", "--standardize")
+    result = command(
+        "compare", "mine.npz", "--models", "FCM", "-k", 2, "--json", "-o", "runs.jsonl", "--scale", "standard"
+    )
     assert result.returncode == 0
     document = json.loads(result.stdout)
-    assert document["dataset"] == "mine.npz (standardized)"
+    assert document["dataset"] == "mine.npz"
     assert (document["n_samples"], document["n_features"], document["n_classes"]) == (150, 4, None)
     assert (document["k"], document["interrupted"], document["output"]) == ([2], False, "runs.jsonl")
     (fit,) = document["results"]
@@ -120,10 +124,10 @@ def test_json(command):
     assert fit["silhouette"] == pytest.approx(silhouette_score(scaled, FCM(2, random_state=0).fit_predict(scaled)))
     assert fit["fit_time"] > 0
 
-    words = ["compare", "mine.npz", "--models", "FCM", "-k", 2, "-o", "runs.jsonl", "--standardize"]
+    words = ["compare", "mine.npz", "--models", "FCM", "-k", 2, "-o", "runs.jsonl", "--scale", "standard"]
     again = command(*words, capture_output=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     start, resuming, title, _, header, row, last = again.stdout.splitlines()
-    assert start == "mine.npz (standardized): 150 rows, 4 features; models: 1; K=2"
+    assert start == "mine.npz: 150 rows, 4 features; models: 1; K=2"
     assert resuming == "resuming, 1 of 1 runs are done"
     assert title.endswith("; best silhouette first")
     assert header.split() == ["model", "K", "silhouette", "Xie-Beni", "seconds", "status"]
@@ -146,7 +150,7 @@ def test_json_has_no_infinity(capsys):
     run = PlannedRun("a", {}, FCM(2), X, None, None, (), False, None, None)
     choices = {"A": {"silhouette": 2, "xie_beni": None}}
     finished = [FinishedRun(run, record)]
-    _print_json(Data("mine", X, None), [2, 3], "runs.jsonl", Comparison(1, finished, False, choices, finished))
+    _print_json(Data("mine", X, None), [2, 3], "runs.jsonl", None, Comparison(1, finished, False, choices, finished))
     document = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     (result,) = document["results"]
     assert (result["xie_beni"], result["k"], result["n_clusters"]) == ("inf", 2, 2)

@@ -10,6 +10,9 @@ from .data import check_n_clusters, kind_of, load
 from .errors import UsageError
 from .models import defaults, model_for
 
+#: What is clustered to choose K, if it is not the data themselves.
+_SEEN = {"image": "the colours of the pixels", "distances": "coordinates that have these distances"}
+
 
 def choose(args: argparse.Namespace) -> int:
     """Run the command."""
@@ -17,6 +20,8 @@ def choose(args: argparse.Namespace) -> int:
     model = None if args.model is None else model_for(kind, args.model)
     if model is not None and "n_clusters" not in defaults(model):
         raise UsageError(f"{args.model} finds the number of clusters itself: soft-clustering fit shows which.")
+    if model is not None and kind in ("image", "distances"):
+        raise UsageError(f"-m is for tables, graphs and documents: K is chosen by fits to {_SEEN[kind]}. Leave it out.")
     data = load(args, kind)
     if args.n_clusters is not None:
         check_n_clusters(data, args.n_clusters[-1])

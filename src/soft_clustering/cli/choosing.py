@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,13 +85,13 @@ class Choice(NamedTuple):
 
 
 def default_n_clusters(
-    data: Data, model: type[BaseSoftClusterer] | None = None, **settings: Any
+    data: Data, model: type[BaseSoftClusterer] | None = None, settings: Mapping[str, Any] | None = None
 ) -> tuple[int, Choice | None]:
     """Return the number of classes; without classes the one that the criteria recommend, and say so in one line."""
     if data.n_classes is not None:
         check_n_classes(data)
         return data.n_classes, None
-    choice = choose_k(data, model, **settings)
+    choice = choose_k(data, model, settings=settings)
     if choice.n_clusters is None:
         raise CommandError(f"No number of clusters is recommended: {choice.result.reason} Give one, such as -k 3.")
     say(choice.in_one_line())
@@ -98,7 +99,10 @@ def default_n_clusters(
 
 
 def choose_k(
-    data: Data, model: type[BaseSoftClusterer] | None = None, numbers: range | None = None, **settings: Any
+    data: Data,
+    model: type[BaseSoftClusterer] | None = None,
+    numbers: range | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Choice:
     """Fit a model over K and let the criteria choose.
 
@@ -106,38 +110,36 @@ def choose_k(
     ----------
     data : Data
     model : class, default=None
-        None takes the usual one for this kind of data.
+        None takes the usual one for this kind of data. For images and distances it is always the usual one.
     numbers : range, default=None
         The K to try; None stands for 2 to 10, or fewer if there are few samples.
-    **settings
+    settings : dict, default=None
         Parameters of the model.
     """
-    kind, X = data.modality, data.X
-    if model is None:
-        model = model_class(_MODELS[kind])
-        if kind in ("image", "distances"):
-            X = _pixels(X) if kind == "image" else _coordinates(X)
-            kind = "features"
+    kind, X, n_features = data.modality, data.X, None
+    criteria: str | tuple[str, ...] = "default"
+    if model is None or kind in ("image", "distances"):
+        model, settings = model_class(_MODELS[kind]), None
+    if kind in ("image", "distances"):
+        X = _pixels(X) if kind == "image" else _coordinates(X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     rows = np.arange(n)
-    if kind in ("features", "documents", "distances") and n > _MOST:
+    if kind != "graph" and n > _MOST:
         rows = np.sort(np.random.RandomState(0).permutation(n)[:_MOST])
-        X = [X[i] for i in rows] if isinstance(X, list) else X[rows][:, rows] if kind == "distances" else X[rows]
-    if numbers is None:
-        numbers = range(2, max(3, min(_RANGE.stop, len(rows))))
-    estimator = configured(model, kind, None, given=False, seed=0, **settings)
-    criteria: str | tuple[str, ...] = "default"
-    n_features = None
+        X = [X[i] for i in rows] if isinstance(X, list) else X[rows]
     if kind == "features":
         continuous = _are_continuous(X)
-        if not continuous.any():
-            criteria = _OF_DISCRETE
-        elif not continuous.all():
+        if continuous.any() and not continuous.all():
             X, n_features = X[:, continuous], int(continuous.sum())
+        criteria = "default" if continuous.any() else _OF_DISCRETE
+    elif kind == "image":
+        criteria = _OF_DISCRETE  # levels are rounded and cut off
+    estimator = configured(model, "features" if kind == "distances" else kind, None, False, 0, **settings or {})
+    numbers = numbers or range(2, max(3, min(_RANGE.stop, len(rows))))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = choose_n_clusters(estimator, X, numbers, criteria=criteria, keep_estimators=False, random_state=0)
-    return Choice(result, model.__name__, len(rows), n, n_features)
+    return Choice(result, model.__name__, len(rows), max(n, data.n_samples), n_features)
 
 
 def _are_continuous(X: Array) -> NDArray[np.bool_]:

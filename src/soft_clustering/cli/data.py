@@ -58,6 +58,11 @@ class Data(NamedTuple):
     preparation: Preparation | None = None  # what made features of it
 
     @property
+    def explained(self) -> Any:
+        """What clusters are explained by: the columns of a table in their own units, otherwise the data."""
+        return self.X if self.preparation is None else self.preparation.readable(self.frame)
+
+    @property
     def n_samples(self) -> int:
         """The number of rows, nodes, documents or pixels."""
         if self.modality == "image":
@@ -80,6 +85,13 @@ class Data(NamedTuple):
         if self.y is None:
             return None
         return int(self.y.shape[1]) if self.y.ndim == 2 else len(np.unique(self.y))
+
+    def names_of_samples(self) -> dict[str, Any]:
+        """Return the columns that tell which sample is meant: its name or its number, or the place of a pixel."""
+        if self.modality == "image":
+            rows, columns = np.indices(self.X.shape[:2])
+            return {"row": rows.ravel(), "column": columns.ravel()}
+        return {"row": np.arange(self.n_samples)} if self.ids is None else {self.id_title: list(self.ids)}
 
     def describe(self) -> str:
         """Say how many samples and classes there are."""

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from .._extras import require
-from .._registry import REGISTRY
 from .._text import one_line
 from ..base import BaseSoftClusterer
+from ..explanation import explain_memberships
 from ..saving import SUFFIXES as MODEL_SUFFIXES
 from ..saving import save_model
 from .choosing import default_n_clusters
@@ -41,14 +41,14 @@ def fit(args: argparse.Namespace) -> int:
         data = load(args, kind)
         configured(model, kind, K, given=True, seed=0, **settings)  # wrong settings are found before K is chosen
         if K is None and "n_clusters" not in settings and needs_n_clusters(model):
-            K, _ = default_n_clusters(data, model, **settings)
+            K, _ = default_n_clusters(data, model, settings)
         check_n_clusters(data, K or 0)
         estimator = configured(model, kind, K, given=K is not None, seed=args.random_state, **settings)
         start = time.perf_counter()
         _fit(estimator, data.X)
         seconds = time.perf_counter() - start
         if output is not None:
-            write_memberships(output, estimator.memberships_, estimator.labels_, data.ids, data.id_title)
+            write_memberships(output, data.names_of_samples(), estimator.memberships_, estimator.labels_)
         if saved is not None:
             from sklearn.pipeline import Pipeline
 
@@ -80,8 +80,6 @@ def _check_saving(name: str, model: type[BaseSoftClusterer], kind: str) -> None:
         raise CommandError(f"{model.__name__} cannot predict new rows, so --save would be of no use: leave it out.")
     if name.lower().endswith(".skops"):
         require("skops.io", "Saving a model as .skops needs skops")
-        if next(row.extra for row in REGISTRY if row.name == model.__name__) is not None:
-            raise CommandError(f"skops cannot hold the networks of {model.__name__}: give --save a .joblib file.")
 
 
 def _fit(estimator: BaseSoftClusterer, X: Any) -> None:
@@ -107,6 +105,14 @@ def _print_summary(data: Data, estimator: BaseSoftClusterer, seconds: float) -> 
     for name, value in lines.items():
         if value is not None:
             print(f"{name}: {value}")
+    explanation = explain_memberships(
+        estimator.memberships_,
+        data.explained,
+        modality=data.modality,
+        sample_names=data.ids,
+        name=type(estimator).__name__,
+    )
+    print(f"\n{explanation}\n")
 
 
 def _sizes(sizes: list[int]) -> str:

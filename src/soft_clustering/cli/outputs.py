@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,18 +58,17 @@ def memberships_file(name: str | None, force: bool) -> Iterator[Path | None]:
         yield partial
 
 
-def write_memberships(
-    path: Path, memberships: Any, labels: NDArray[np.intp], ids: Sequence[str] | None, id_title: str
-) -> None:
-    """Write a row per sample: its name or its number, its memberships and its label."""
+def write_memberships(path: Path, names: Mapping[str, Any], memberships: Any, labels: NDArray[np.intp]) -> None:
+    """Write a row per sample: what names it, its memberships and its label."""
     suffix, U = table_suffix(path), np.asarray(memberships)
     if suffix == ".npz":
-        arrays: dict[str, Any] = {"memberships": U, "labels": labels}
-        np.savez_compressed(path, **arrays if ids is None else arrays | {"ids": np.array(ids, dtype=str)})
+        arrays = {"memberships": U, "labels": labels}
+        ids = {} if "row" in names else {"ids": np.array(next(iter(names.values())), dtype=str)}
+        np.savez_compressed(path, **arrays | ids)  # type: ignore[arg-type]
         return
     clusters = {f"cluster_{k}": U[:, k] for k in range(U.shape[1])} | {"label": labels}
-    title = id_title if ids is not None and id_title not in clusters else "row" if ids is None else "id"
-    frame = require_pandas().DataFrame({title: np.arange(len(U)) if ids is None else list(ids)} | clusters)
+    first = {f"{name}_" if name in clusters else name: values for name, values in names.items()}
+    frame = require_pandas().DataFrame(first | clusters)
     if suffix == ".parquet":
         frame.to_parquet(path, engine="pyarrow", index=False)
     else:

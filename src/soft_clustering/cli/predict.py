@@ -36,7 +36,8 @@ def predict(args: argparse.Namespace) -> int:
             say(note)
         U = np.asarray(model.predict_memberships(X))
         labels = labels_from_memberships(U)
-        write_memberships(output, U, labels, ids, id_column or "row")
+        names = {"row": np.arange(len(U))} if ids is None or id_column is None else {id_column: list(ids)}
+        write_memberships(output, names, U, labels)
     sizes = np.bincount(labels[labels >= 0], minlength=U.shape[1])
     print(f"{args.data}: {len(U)} rows by {type(model).__name__}, {U.shape[1]} clusters")
     print(f"mean membership: {U.max(axis=1).mean():.3f} in the strongest cluster")

@@ -558,6 +558,25 @@ class RDFKC(InductiveSoftClusterer):
         tags.input_tags.three_d_array = True
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state for a file: of networks that this class makes only the weights, as arrays that skops can hold."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "encoder_" in state and state["_fitted_parameters"]["encoder"] is None:
+            for name in ("encoder_", "decoder_"):
+                state[name] = {key: tensor.numpy() for key, tensor in state[name].state_dict().items()}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if isinstance(state.get("encoder_"), dict):
+            torch, fitted = load_torch("RDFKC"), state["_fitted_parameters"]
+            sizes = check_layer_sizes(fitted["hidden_layer_sizes"])
+            networks = make_autoencoder(torch, self._shape, sizes, fitted["n_components"], torch.Generator())
+            for name, network in zip(("encoder_", "decoder_"), networks, strict=True):
+                weights = {key: torch.from_numpy(np.array(value)) for key, value in state[name].items()}
+                network.double().load_state_dict(weights)
+                setattr(self, name, network.eval())
+
     # The method -----------------------------------------------------------------------------------------------------
 
     def _learn(

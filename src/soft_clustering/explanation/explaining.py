@@ -95,6 +95,10 @@ def explain(
         data, feature_names = _counted(model, clusterer, X, feature_names)
     elif modality == "image" and hasattr(clusterer, "image_shape_"):
         data = np.asarray(X).reshape(*clusterer.image_shape_, -1)
+    elif modality == "features" and hasattr(X, "columns") and hasattr(model, "steps"):
+        # the preparation knows which texts are numbers and dates, and which columns are used
+        readable = getattr(model.steps[0][1], "readable", None)
+        data = X if readable is None else readable(X)
     elif modality == "features" and feature_names is None and not hasattr(X, "columns"):
         feature_names = getattr(model, "feature_names_in_", None)
     return explain_memberships(

@@ -13,7 +13,7 @@ from sklearn.preprocessing import scale
 
 from soft_clustering import BGMM, CAFHFCM, ENTROPYFCM, FCM, GMM
 from soft_clustering.engine.blocks import make_blocks
-from soft_clustering.engine.collapse import coinciding, collapse
+from soft_clustering.engine.collapse import coinciding, collapse, rows_alike
 
 IRIS = load_iris().data
 WINE = scale(load_wine().data)
@@ -57,6 +57,14 @@ def test_nothing_is_said_of_a_good_fit(V, memberships):
     V, memberships = np.array(V), np.array(memberships)
     assert collapse("NAME", V, memberships, SQUARE, "the remedy") == []
     assert coinciding("NAME", V, memberships, 2.0, "the remedy") == []
+
+
+def test_one_row_of_many_that_differs_is_enough():
+    """The quick look at every second of 2000 rows does not see row 1, which has other memberships."""
+    memberships = np.full((2000, 2), 0.5)
+    assert rows_alike(memberships)
+    memberships[1] = [0.9, 0.1]
+    assert not rows_alike(memberships)
 
 
 def test_a_coarse_tolerance_tells_less_apart():

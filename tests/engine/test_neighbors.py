@@ -65,3 +65,10 @@ def test_one_point_has_no_neighbour():
     graph = Neighbors(np.zeros((1, 2)), 3).graph()
     assert graph.shape == (1, 1)
     assert graph.nnz == 0
+
+
+def test_neighbours_of_weight_zero_are_no_links():
+    """Of the four neighbours of 0 the last three are equally far, so that only the first is a link."""
+    graph = Neighbors(np.array([[0.0, 0], [0.1, 0], [2, 0], [-2, 0], [0, 2], [0, -2.0]]), 3).graph()
+    assert graph.nnz == np.count_nonzero(graph.toarray())
+    assert (graph.data > 0).all()

@@ -90,6 +90,4 @@ class Neighbors:
         indices, D = self.nearest()
         self.may_have_copies = not D[:, 0].all()
         S = self.rows(indices, graph_weights(D))
-        S = sparse.csr_array((S + S.T) * 0.5)
-        S.eliminate_zeros()
-        return S
+        return sparse.csr_array((S + S.T) * 0.5)  # a sum of sparse arrays holds no zeros

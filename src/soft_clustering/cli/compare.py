@@ -31,7 +31,7 @@ from ..report.pipeline import (
 )
 from .choosing import Choice, default_n_clusters
 from .data import Data, check_n_clusters, kind_of, load
-from .errors import INTERRUPTED
+from .errors import INTERRUPTED, say
 from .models import configured, models_for
 from .runs import MODEL, N_CLUSTERS, SCORE, SECONDS, STATUS, LiveTable, measure_column, open_journal, outcome_of
 from .tables import Column, table
@@ -49,6 +49,11 @@ def compare(args: argparse.Namespace) -> int:
     if args.report:
         check_path(args.report)
     data = load(args, kind)
+    if kind == "image" and data.X.ndim == 3 and args.models is None:
+        grey = [name for name, model in models.items() if not getattr(model, "takes_color", True)]
+        models = {name: model for name, model in models.items() if name not in grey}
+        if grey:
+            say(f"{', '.join(grey)}: for grey images, left out")
     choice: Choice | None = None
     numbers = args.n_clusters
     if numbers is None:

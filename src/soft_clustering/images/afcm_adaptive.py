@@ -318,6 +318,8 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
     """
 
     _policy = Policy(residual=membership_change, place=None, final=State.in_order, holds_rows=True)
+    takes_color: ClassVar[bool] = False
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: PARAMETERS[name] for name in ("n_clusters", "max_iter", "tol", "random_state", "verbose")},
         "m": [Interval(Real, 1, None, closed="neither")],

@@ -33,6 +33,7 @@ class ImageClusterer(ImageResults, AlternatingClusterer[S, G]):
     """An alternating method for one image; a subclass writes ``_segment``."""
 
     modality: ClassVar[Modality] = "image"
+    takes_color: ClassVar[bool] = True
 
     def _segment(self, image: Any, state: S) -> tuple[Any, ...]:
         """Memberships (K, n) of the pixels at a state, and what else the statistics need."""

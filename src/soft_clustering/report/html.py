@@ -147,6 +147,7 @@ def render(summary: Summary) -> str:
         script_hash=f"sha256-{digest}",
         metrics=METRICS,
         number=_number,
+        short=_short,
         plain=_plain,
         **_results(summary),
     )
@@ -346,6 +347,20 @@ def _number(value: float | str | None, form: str, factor: float = 1.0) -> str:
     ('0.123', 'inf', '-')
     """
     return "-" if value is None else format(float(value) * factor, form)
+
+
+def _short(value: float | str | None) -> str:
+    """Return a number with three digits as a reader writes it; a dash if it is missing.
+
+    Examples
+    --------
+    >>> _short(28712.4), _short(0.03456), _short(146.2), _short(2.5e9), _short(None)
+    ('28,700', '0.0346', '146', '2.5e+09', '-')
+    """
+    if value is None:
+        return "-"
+    text = f"{float(value):.3g}"
+    return f"{float(text):,.0f}" if "e+" in text and abs(float(text)) < 1e8 else text
 
 
 def _plain(value: object) -> str:

@@ -23,6 +23,7 @@ from soft_clustering.benchmarking.runner import FinishedRun, PlannedRun
 from soft_clustering.cli.compare import _print_json
 from soft_clustering.cli.data import Data
 from soft_clustering.cli.models import model_class, models_for
+from soft_clustering.recommendation import recommend
 from soft_clustering.report.pipeline import Comparison
 
 X, Y = load_iris(return_X_y=True)
@@ -73,15 +74,23 @@ def test_compare_shows_every_model(compared):
     title, empty, header, *rows = compared.stdout.splitlines()
     assert title == "iris: 150 rows, 4 features, 3 classes; best ARI first"
     assert empty == ""
-    assert header.split() == ["model", "K", "ARI", "NMI", "silhouette", "Xie-Beni", "seconds", "status"]
-    shown = [row.split() for row in rows]
+    assert header.split() == ["model", "K", "score", "ARI", "NMI", "Silhouette", "Xie-Beni", "seconds", "status"]
+    shown = [row.split() for row in rows[: rows.index("")]]
     assert sorted(row[0] for row in shown) == MODELS
-    found = [float(row[2]) for row in shown if row[2] != "-"]
+    found = [float(row[3]) for row in shown if row[3] != "-"]
     assert found == sorted(found, reverse=True)
     labels = FCM(3, random_state=0).fit(X).labels_
     (fcm,) = [row for row in shown if row[0] == "FCM"]
-    assert fcm[1:3] == ["3", f"{adjusted_rand_score(Y, labels):.3f}"]
-    assert fcm[4] == f"{silhouette_score(X, labels):.3f}"
+    assert [fcm[1], fcm[3]] == ["3", f"{adjusted_rand_score(Y, labels):.3f}"]
+    assert fcm[5] == f"{silhouette_score(X, labels):.3f}"
+
+
+def test_compare_ends_with_a_recommendation(compared):
+    *_, empty, sentence, differing = compared.stdout.splitlines()
+    assert empty == ""
+    best, second = re.fullmatch(r"Take (\w+), because .* A second opinion is (\w+) .* samples\.", sentence).groups()
+    assert {best, second} < set(MODELS)
+    assert differing.startswith("They differ on row ")
 
 
 def test_rows_come_on_standard_error(compared):
@@ -126,11 +135,13 @@ def test_json(command):
 
     words = ["compare", "mine.npz", "--models", "FCM", "-k", 2, "-o", "runs.jsonl", "--scale", "standard"]
     again = command(*words, capture_output=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    start, resuming, title, _, header, row, last = again.stdout.splitlines()
+    start, resuming, title, _, header, row, _, reason, last = again.stdout.splitlines()
     assert start == "mine.npz: 150 rows, 4 features; models: 1; K=2"
     assert resuming == "resuming, 1 of 1 runs are done"
-    assert title.endswith("; best silhouette first")
-    assert header.split() == ["model", "K", "silhouette", "Xie-Beni", "seconds", "status"]
+    assert title.endswith("; best score first")
+    assert header.split() == ["model", "K", "score", "Silhouette", "Xie-Beni", "seconds", "status"]
+    assert reason == document["recommendation"]["reason"]
+    assert reason.startswith("It is the only model. Take FCM, because ")
     assert row.startswith("FCM    2 ")
     assert last == "all measurements are in runs.jsonl"
     assert len(records_of(command.folder / "runs.jsonl")) == 1
@@ -150,12 +161,14 @@ def test_json_has_no_infinity(capsys):
     run = PlannedRun("a", {}, FCM(2), X, None, None, (), False, None, None)
     choices = {"A": {"silhouette": 2, "xie_beni": None}}
     finished = [FinishedRun(run, record)]
-    _print_json(Data("mine", X, None), [2, 3], "runs.jsonl", None, Comparison(1, finished, False, choices, finished))
+    comparison = Comparison(1, finished, False, choices, finished, recommend({}, {}))
+    _print_json(Data("mine", X, None), [2, 3], "runs.jsonl", None, comparison)
     document = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     (result,) = document["results"]
     assert (result["xie_beni"], result["k"], result["n_clusters"]) == ("inf", 2, 2)
     assert "key" not in result
     assert document["chosen_k"] == choices
+    assert document["recommendation"]["model"] is None
 
 
 # Terminals ------------------------------------------------------------------------------------------------------------
@@ -226,7 +239,10 @@ def test_terminal(command):
     assert plain.index("FCM  ") < plain.index("2 of 2 runs")
     lines = screen_of(output, 24)
     assert lines[0] == "iris: 150 rows, 4 features, 3 classes; best ARI first"
-    assert [line.split(" ")[0] for line in lines[1:]] == ["", "model", "SCM", "FCM", "all", ""]
+    words = [line.split(" ")[0] for line in lines[1:]]
+    assert words[:4] == ["", "model", "SCM", "FCM"]
+    assert "Take" in words
+    assert words[-2:] == ["all", ""]
     assert "\x1b[1mmodel" in output  # the heading is bold
 
 
@@ -236,7 +252,9 @@ def test_small_terminal(command, size):
     process, output = on_terminal(command, "compare", "--models", "FCM", "SCM", "PCM", size=size)
     assert process.wait() == 0
     lines = screen_of(output, 40)  # the final table is taller than the screen
-    assert [line.split(" ")[0] for line in lines[1:-1]] == ["", "model", "PCM", "SCM", "FCM", "all"]
+    words = [line.split(" ")[0] for line in lines[1:-1]]
+    assert words[:5] == ["", "model", "PCM", "SCM", "FCM"]
+    assert words[-1] == "all"
 
 
 @posix
@@ -337,9 +355,12 @@ def test_interrupted_compare_goes_on(command):
     # the choice of K from all five, those of the first time included
     scores = {K: silhouette_score(X, FCM(K, random_state=0).fit_predict(X)) for K in range(2, 7)}
     best = max(scores, key=scores.get)
-    assert "K chosen by each index:\n\nmodel  Silhouette  " in result.stdout
-    assert re.search(rf"^FCM  +{best}  ", result.stdout.partition("K chosen")[2], re.MULTILINE)
-    assert re.search(rf"^FCM    {best}  .* {scores[best]:.3f} ", result.stdout, re.MULTILINE)
+    assert "K chosen by each index:\n\nmodel  Gain over one cluster  Silhouette  " in result.stdout
+    chosen, by_silhouette = map(
+        int, re.search(r"^FCM  +(\d)  +(\d) ", result.stdout.partition("K chosen")[2], re.M).groups()
+    )
+    assert by_silhouette == best
+    assert re.search(rf"^FCM    {chosen}  .* {scores[chosen]:.3f} ", result.stdout, re.MULTILINE)
 
 
 @posix

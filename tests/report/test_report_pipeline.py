@@ -46,24 +46,24 @@ def test_choices_of_k():
         finished_run("A", 2, 0.3, calinski_harabasz=1.0, davies_bouldin=0.8, xie_beni=np.inf, gain=0.4),
         finished_run("B", None, 0.5, calinski_harabasz=1.0, davies_bouldin=0.5),
     ]
-    nothing = dict.fromkeys(["gaussian_bic", "silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni"])
-    chosen = {"gaussian_bic": 2, "silhouette": 3, "davies_bouldin": 2, "xie_beni": 3}
+    nothing = dict.fromkeys(["gain", "silhouette", "calinski_harabasz", "davies_bouldin", "xie_beni"])
+    chosen = {"gain": 2, "silhouette": 3, "davies_bouldin": 2, "xie_beni": 3}
     assert choices_of_k(finished) == {"A": nothing | chosen, "B": nothing}
 
 
 def test_models_are_shown_at_the_first_choice_or_the_smallest_number():
     finished = [finished_run(model, K, 0.5, status="ok") for model in "ab" for K in (4, 2, 3)]
     finished += [finished_run("failed", 2, status="error"), finished_run("finds", None, 0.4, status="ok")]
-    nothing = {"gaussian_bic": None, "silhouette": None}
-    choices = {"a": nothing, "b": {"gaussian_bic": None, "silhouette": 3}, "failed": nothing, "finds": nothing}
+    nothing = {"gain": None, "silhouette": None}
+    choices = {"a": nothing, "b": {"gain": None, "silhouette": 3}, "failed": nothing, "finds": nothing}
     shown = at_chosen_k(finished, choices)
     assert [(record["model"], run.n_clusters) for run, record in shown] == [("a", 2), ("b", 3), ("finds", None)]
 
 
 def test_the_usual_number_of_clusters():
-    choices = {name: {"gaussian_bic": K, "silhouette": 9} for name, K in zip("abcde", [4, 3, 4, 3, None], strict=True)}
+    choices = {name: {"gain": K, "silhouette": 9} for name, K in zip("abcde", [4, 3, 4, 3, None], strict=True)}
     assert usual_k(choices) == 3  # as often as 4, and smaller; the model without a first choice has 9
-    assert usual_k({"a": {"gaussian_bic": None}}) is None
+    assert usual_k({"a": {"gain": None}}) is None
 
 
 def benchmarks(*numbers):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -72,13 +73,14 @@ def compare(args: argparse.Namespace) -> int:
     rank_by = None if data.y is None else ranking_measure(kind, measured)
     many = f"K={numbers[0]}" if len(numbers) == 1 else f"K={numbers[0]} to {numbers[-1]}"
     path = args.output or _temporary()
+    memberships = Path(path).with_suffix(".memberships")  # beside the records, so that the comparison can be continued
     comparison, _ = run_comparison(
         benchmarks,
         _subject(data, numbers, choice),
         open_journal(path),
         LiveTable(f"{data.describe()}; models: {len(models)}; {many}", columns),
         n_jobs=args.jobs,
-        memberships=None if args.output is None else Path(args.output).with_suffix(".memberships"),
+        memberships=memberships,
         stop_at_interrupt=True,
         rank_by=rank_by,
         show=partial(_print_json, data, numbers, path, choice)
@@ -94,6 +96,8 @@ def compare(args: argparse.Namespace) -> int:
         done = f"{len(finished)} of {comparison.n_planned} runs are in {path}"
         print(f"interrupted: {done}; {again} continues", file=sys.stderr)
         return INTERRUPTED
+    if args.output is None:
+        shutil.rmtree(memberships, ignore_errors=True)
     print(f"all measurements are in {path}", file=sys.stderr)
     return 0 if any(record["status"] == "ok" for _, record in finished) else 1
 

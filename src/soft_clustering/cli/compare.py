@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from functools import partial
 from os import close
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ..benchmarking.measures import COLUMNS, MEASURES, ranking_measure
 from ..benchmarking.records import Record, jsonable
 from ..benchmarking.runner import FinishedRun
 from ..report.html import check_path
+from ..report.pictures import image_details
 from ..report.pipeline import CHOOSING, Comparison, ReportRequest, run_comparison
 from .choosing import Choice, default_n_clusters
 from .data import Data, check_n_clusters, kind_of, load
@@ -72,7 +74,7 @@ def compare(args: argparse.Namespace) -> int:
         show=partial(_print_json, data, numbers, path, choice)
         if args.json
         else partial(_print_tables, data, numbers, columns, rank_by),
-        report=_report(args, data) if args.report else None,
+        report=_report(args, data, choice) if args.report else None,
     )
     if args.report:
         print(f"the report is {args.report}", file=sys.stderr)
@@ -124,13 +126,20 @@ def _column(name: str) -> Column:
     return _COLUMNS.get(name) or Column(measure.title, name, max(6, len(measure.title)), measure.form)
 
 
-def _report(args: argparse.Namespace, data: Data) -> ReportRequest:
+def _report(args: argparse.Namespace, data: Data, choice: Choice | None) -> ReportRequest:
     classes = data.y
     if data.truth is not None:
         classes = None  # a node may be in several communities
     elif classes is not None and data.classes is not None:
         classes = np.asarray(data.classes)[classes]
-    return ReportRequest(args.report, data.X, classes, data.name, args.command, data.columns)
+    details: dict[str, Any] = {"modality": data.modality, "ids": data.ids}
+    if data.preparation is not None:
+        details["preparation"] = {"notes": data.preparation.notes_, "columns": data.preparation.plan_}
+    if choice is not None:
+        details["curves"] = choice.curves()
+    if data.modality == "image":
+        details["image"] = image_details(data.X)
+    return ReportRequest(args.report, data.X, classes, data.name, args.command, data.columns, details=details)
 
 
 def _temporary() -> str:

@@ -47,6 +47,31 @@ def segmentation_picture(memberships: NDArray[Any], colors: list[int], height: i
     mixed = mixed_colors(np.asarray(part.reshape(-1, part.shape[2]), dtype=np.float64), own)
     on_white = 1 - mixed[:, 3:] * (1 - mixed[:, :3])
     pixels = np.rint(on_white * 255).astype(np.uint8).reshape(*part.shape[:2], 3)
+    return _uri(image.fromarray(pixels).quantize(_N_COLORS))
+
+
+def image_details(image: NDArray[Any]) -> dict[str, Any]:
+    """Return what a report shows of an image: its size, and a picture of it as a data URI, at most 320 pixels wide.
+
+    Parameters
+    ----------
+    image : ndarray of shape (height, width) or (height, width, 3)
+        Grey levels or colours in [0, 1].
+
+    Examples
+    --------
+    >>> details = image_details(np.zeros((2, 3)))
+    >>> details["height"], details["width"], details["picture"][:22]
+    (2, 3, 'data:image/png;base64,')
+    """
+    pillow = require("PIL.Image", "A report of an image needs Pillow")
+    height, width = image.shape[:2]
+    step = -(-width // _WIDTH)
+    levels = np.rint(image[::step, ::step].clip(0, 1) * 255).astype(np.uint8)
+    return {"height": int(height), "width": int(width), "picture": _uri(pillow.fromarray(levels))}
+
+
+def _uri(picture: Any) -> str:
     file = io.BytesIO()
-    image.fromarray(pixels).quantize(_N_COLORS).save(file, "PNG", optimize=True)
+    picture.save(file, "PNG", optimize=True)
     return f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"

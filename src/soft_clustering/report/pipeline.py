@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,9 +49,10 @@ class ReportRequest(NamedTuple):
     command: str
     columns: Sequence[str] | None = None
     max_points: int = 2000
+    details: Mapping[str, Any] = MappingProxyType({})  # further arguments of summarize_comparison
 
-    def summary_of(self, finished: Sequence[FinishedRun]) -> Summary:
-        """Return what the report shows of these runs."""
+    def summary_of(self, finished: Sequence[FinishedRun], **more: Any) -> Summary:
+        """Return what the report shows of these runs; ``more`` is what was found in them."""
         return summarize_comparison(
             finished,
             self.X,
@@ -59,6 +61,7 @@ class ReportRequest(NamedTuple):
             columns=self.columns,
             max_points=self.max_points,
             command=self.command,
+            **{**self.details, **more},
         )
 
 
@@ -125,7 +128,8 @@ def run_comparison(
             show(comparison)
         if report is None:
             return comparison, {}
-        summary = report.summary_of(_shown_or_failed(comparison))
+        curves = {"curves": curves_of_k(comparison)} if choices and shown else {}
+        summary = report.summary_of(_shown_or_failed(comparison), **curves)
         write(summary, report.path)
     return comparison, summary
 
@@ -183,6 +187,35 @@ def at_chosen_k(finished: Sequence[FinishedRun], choices: Choices) -> list[Finis
         ]
         chosen[model] = min(measured, default=None)
     return [pair for pair in finished if pair.run.n_clusters == chosen[pair.record["model"]]]
+
+
+def curves_of_k(comparison: Comparison) -> dict[str, Any]:
+    """Return the measures that choose K for the model that is shown first, ready for JSON."""
+    model = comparison.shown[0].record["model"]
+    fits = {
+        pair.run.n_clusters: pair
+        for pair in comparison.finished
+        if pair.record["model"] == model and pair.run.n_clusters is not None
+    }
+    choices = comparison.choices[model]
+    first = next(iter(choices))
+    criteria = {
+        name: {
+            "title": MEASURES[name].title,
+            "sense": MEASURES[name].sense,
+            "choice": choice,
+            "values": [None if math.isnan(value) else float(value) for value in _values(fits, name)],
+        }
+        for name, choice in choices.items()
+    }
+    extreme = "largest" if MEASURES[first].sense == "max" else "smallest"
+    return {
+        "k": sorted(fits),
+        "criteria": criteria,
+        "model": model,
+        "recommended": choices[first],
+        "reason": "" if choices[first] is None else f"{MEASURES[first].title} is {extreme} there.",
+    }
 
 
 def _shown_or_failed(comparison: Comparison) -> list[FinishedRun]:

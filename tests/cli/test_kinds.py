@@ -85,11 +85,13 @@ def test_graph_with_communities(graph, call):
     assert scores == sorted(scores, reverse=True) and min(scores) > 0.3
     code, out, _ = call("compare", "g.edgelist", "--communities", "g.cmty", "-m", "BIGCLAM")
     assert code == 0
-    title, _, header, row = out.splitlines()
+    title, _, header, row, _, reason = out.splitlines()
+    assert reason.startswith("It is the only model. Take BIGCLAM, because ")
     assert title == f"g.edgelist: 80 nodes, {GRAPH.adjacency.nnz // 2} links, 4 communities; best ONMI first"
     assert header.split() == [
         "model",
         "K",
+        "score",
         "ONMI",
         "Omega",
         "ARI",
@@ -115,7 +117,7 @@ def test_graph_without_communities(graph, call):
     found, _ = compared(call, "g.npz", "-m", "MMSB", "-k", "3:5")
     assert found["chosen_k"]["MMSB"].keys() == {"overlapping_modularity", "modularity"}
     out = call("compare", "g.npz", "-m", "MMSB", "-k", "3:5")[1]
-    assert "; each model at the K of its best EQ, best EQ first" in out
+    assert "; each model at the K of its best EQ, best score first" in out
     assert len([line for line in out.split("\n\n")[1].splitlines() if line.startswith("MMSB")]) == 1
 
 
@@ -197,9 +199,9 @@ def test_image(image, call, tmp_path):
 
 
 def test_image_that_a_model_does_not_take(image, call):
-    code, out, _ = call("compare", "photo.png")
-    assert code == 0
-    assert "AFCMAdaptive, K=3: error: ValueError in fit: X must have a number per pixel" in out
+    found, err = compared(call, "photo.png")
+    assert "soft-clustering: AFCMAdaptive: for grey images, left out\n" in err
+    assert [result["model"] for result in found["results"]] == ["SKFCM"]
     found, _ = compared(call, "grey.png")
     assert {result["status"] for result in found["results"]} == {"ok"}
 

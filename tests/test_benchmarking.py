@@ -112,6 +112,7 @@ def attempt(folder, model, data=X, y=Y, measurements=ClusteringBenchmark.measure
         "measurements": measurements,
         "warm_up": warm_up,
         "time_limit": None,
+        "exact": False,
         "memberships": None,
     }
     (folder / "task").write_bytes(pickle.dumps(task))
@@ -894,3 +895,16 @@ def test_names_of_the_listings():
     for name in benchmarking.__all__:
         assert getattr(benchmarking, name) is not None
     assert {"get_dataset", "benchmark_suite", "available_datasets", "clustering_metrics"} <= set(benchmarking.__all__)
+
+
+def test_exact_measures_of_many_samples():
+    rng = np.random.RandomState(0)
+    many = np.concatenate([rng.normal(size=(3000, 2)), rng.normal(3, 1, size=(2500, 2))])
+    found = {
+        exact: ClusteringQualityBenchmark([models.Halves()], {"many": (many, None)}, exact=exact, verbose=0).run()
+        for exact in (False, True)
+    }
+    labels = models.Halves().fit(many).labels_
+    assert found[True]["silhouette"][0] == pytest.approx(silhouette(many, labels), rel=1e-9)
+    assert found[False]["silhouette"][0] == pytest.approx(silhouette(many, labels), abs=0.022)
+    assert found[False]["silhouette"][0] != found[True]["silhouette"][0]

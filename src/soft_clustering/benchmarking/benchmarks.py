@@ -40,6 +40,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": [Interval(Integral, 0, 2**31, closed="left")],
     "max_samples": [Interval(Integral, 2, None, closed="left"), None],
     "warm_up": ["boolean"],
+    "exact": ["boolean"],
     "time_limit": [Interval(Real, 0, None, closed="neither"), None],
     "memory_limit": [Interval(Integral, 1, None, closed="left"), None],
     "results": [str, os.PathLike, None],
@@ -77,6 +78,9 @@ class ClusteringBenchmark:
     warm_up : bool, default=True
         Whether to fit twice in the same process, if time is measured, and to time the second fit: the first one also
         imports modules and starts threads.
+    exact : bool, default=False
+        Whether measures that look at all pairs of samples take all of them; otherwise they take 2000 random samples of
+        more than 5000.
     time_limit : float or None, default=60.0
         Seconds for the fit and the measurements after it. The start of the process, its imports and the warm-up (which
         has the same limit again) do not count.
@@ -146,6 +150,7 @@ class ClusteringBenchmark:
         random_state: int = 0,
         max_samples: int | None = None,
         warm_up: bool = True,
+        exact: bool = False,
         time_limit: float | None = 60.0,
         memory_limit: int | None = None,
         results: str | os.PathLike[str] | None = None,
@@ -159,6 +164,7 @@ class ClusteringBenchmark:
         self.random_state = random_state
         self.max_samples = max_samples
         self.warm_up = warm_up
+        self.exact = exact
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.results = results
@@ -220,10 +226,21 @@ class ClusteringBenchmark:
                         "n_classes": n_classes,
                         "repeat": repeat,
                     }
-                    key = _key(configured, known, fingerprint, self.measurements, bool(self.warm_up), limits)
+                    key = _key(
+                        configured, known, fingerprint, self.measurements, bool(self.warm_up), limits, bool(self.exact)
+                    )
                     known["estimator"] = one_line(repr(configured))
                     yield PlannedRun(
-                        key, known, configured, X, y, failure, self.measurements, bool(self.warm_up), *limits
+                        key,
+                        known,
+                        configured,
+                        X,
+                        y,
+                        failure,
+                        self.measurements,
+                        bool(self.warm_up),
+                        *limits,
+                        exact=bool(self.exact),
                     )
 
     def _load(self, name: str) -> Iterator[_Data]:

@@ -45,6 +45,7 @@ class PlannedRun(NamedTuple):
     time_limit: float | None
     memory_limit: int | None
     memberships: str | None = None  # the .npy file to save them in
+    exact: bool = False  # whether measures of all pairs are not sampled
 
     @property
     def n_clusters(self) -> int | None:
@@ -153,6 +154,7 @@ def execute(run: PlannedRun) -> Record:
             "measurements": run.measurements,
             "warm_up": run.warm_up,
             "time_limit": run.time_limit,
+            "exact": run.exact,
             "memberships": None if run.memberships is None else os.path.abspath(run.memberships),
         }
         # Wrapped, because a plain pickle stores the classes and functions of a script or a notebook only by name.

@@ -51,6 +51,7 @@ class Task(TypedDict):
     measurements: tuple[str, ...]
     warm_up: bool
     time_limit: float | None
+    exact: bool  # whether measures of all pairs are not sampled
     memberships: str | None  # the .npy file to save them in
 
 
@@ -145,7 +146,7 @@ def measure(task: Task, X: DataLike, y: ArrayLike | None, report: Report) -> Non
         report(stage="predict")
         report(predict_time=predict_time(estimator, X))
     if set(QUALITY) & set(wanted):
-        values = quality(estimator, X, y, labels)
+        values = quality(estimator, X, y, labels, exact=task["exact"])
         for name in QUALITY:
             report(stage=name)  # before the measure is computed, so that one that does not end can be named
             report(**dict(islice(values, 1)))

@@ -141,6 +141,11 @@ def parser() -> argparse.ArgumentParser:
         "in the folder for temporary files)",
     )
     compare.add_argument(
+        "--exact",
+        action="store_true",
+        help="take all samples for the silhouette and the omega index; otherwise 2000 of more than 5000",
+    )
+    compare.add_argument(
         "--report", metavar="FILE", help="also write an HTML report: one file, with plots, that needs no network"
     )
     _add_json(compare)

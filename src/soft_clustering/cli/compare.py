@@ -115,6 +115,7 @@ def _benchmark(
         {data.name: (data.X, data.y)},
         n_clusters=None,
         warm_up=_n_cells(data) <= _SMALL,
+        exact=args.exact,
         time_limit=args.time_limit,
     )
 

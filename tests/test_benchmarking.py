@@ -211,6 +211,8 @@ def test_measures_of_distances():
 def test_large_data_are_sampled_unless_asked(monkeypatch):
     monkeypatch.setattr("soft_clustering.benchmarking.quality.MAX_SAMPLES", 20)
     model = FCM(2, random_state=0).fit(X)
+    assert measured(model, X, Y) == measured(model, X, Y, exact=True)
+    monkeypatch.setattr("soft_clustering.benchmarking.quality.EXACT_UP_TO", 59)
     sampled, exact = measured(model, X, Y), measured(model, X, Y, exact=True)
     assert {name for name in exact if sampled[name] != exact[name]} == {"silhouette"}
     assert sampled["silhouette"] == silhouette(X, model.labels_, max_samples=20, random_state=0)

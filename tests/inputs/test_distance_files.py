@@ -110,6 +110,7 @@ def test_refused_matrices(matrix, message, tmp_path):
     [
         ("d.csv", "", "is empty"),
         ("d.csv", "# nothing\n", "has only comments"),
+        ("d.csv", "a,b\n", "has one line, and it is not of numbers"),
         ("d.csv", "0,1\n1\n", "is not a matrix of numbers"),
         ("d.csv", "0,1,2\n1,0,x\n2,1,0\n", "is not a matrix of numbers"),
         ("d.csv", "0,1,\n1,0,3\n,3,0\n", "is not a matrix of numbers"),

@@ -239,6 +239,7 @@ def test_no_pickles(tmp_path):
         ("g.edgelist", "a a\nb b\n", "has no link between different nodes"),
         ("g.csv", "a,\nb,c\n", "has a link without the name of a node"),
         ("g.csv", "source,target\n", "has no link below the names of its columns"),
+        ("g.csv", "source,year,target\na,b\n", "names 3 columns in its first line, but the others have 2 fields"),
         ("g.edgelist", "a b {'weight': __import__('os')}\n", "is damaged or not what its name says"),
         ("g.edgelist", "a b c {'weight': 1}\n", "each line must be 'node node {...}'"),
         ("g.edgelist.gz", b"\x1f\x8b\x08broken", "is damaged: it cannot be decompressed"),
@@ -318,7 +319,11 @@ def test_unknown_nodes_are_noted(tmp_path):
 
 @pytest.mark.parametrize(
     "text, message",
-    [("x y\nz w\n", "names 2 nodes that the graph does not have, such as 'y'"), ("# none\n", "has only comments")],
+    [
+        ("x y\nz w\n", "names 2 nodes that the graph does not have, such as 'y'"),
+        ("# none\n", "has only comments"),
+        (",,\n;\n", "has no names|does not have"),
+    ],
 )
 def test_refused_covers(text, message, tmp_path):
     with pytest.raises(ValueError, match=message):

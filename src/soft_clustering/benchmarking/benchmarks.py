@@ -113,8 +113,8 @@ class ClusteringBenchmark:
       that is read from the files of libraries does not count (Linux);
     * the measures of :func:`soft_clustering.metrics.clustering_metrics` and
       :func:`soft_clustering.metrics.soft_clustering_metrics` (at m = 2), NaN where one does not apply; for graphs and
-      documents those of communities and topics too. The silhouette and the omega index take 2000 random samples of
-      larger data.
+      documents those of communities and topics too. Of more than 5000 samples, the silhouette and the omega index
+      take 2000 random ones.
 
     What was measured before a run exceeded a limit is kept.
 

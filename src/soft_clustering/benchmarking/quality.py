@@ -20,7 +20,8 @@ from ..metrics import METRICS
 from ..metrics._validation import check_matrix
 from .measures import MEASURES
 
-#: Measures that look at all pairs of samples take at most this many samples, unless the exact ones are asked for.
+#: Of more samples than this, measures that look at all pairs take ``MAX_SAMPLES`` random ones, unless exact.
+EXACT_UP_TO = 5000
 MAX_SAMPLES = 2000
 _N_WORDS = 10  # of a topic, for its coherence
 
@@ -64,8 +65,8 @@ def quality(
         a boolean matrix of shape (n_nodes, n_communities).
     labels : ndarray of shape (n_samples,)
     exact : bool, default=False
-        Whether measures that look at all pairs of samples take all of them. Otherwise they take 2000 random samples,
-        the same for every model.
+        Whether measures that look at all pairs of samples take all of them. Otherwise they take, of more than 5000
+        samples, 2000 random ones, the same for every model.
 
     Yields
     ------
@@ -80,7 +81,7 @@ def quality(
         "y_true": _classes(y),
         "U": None if U is None else check_matrix("memberships", U, "n_clusters", len(labels)),
         "m": 2.0,  # the same for all models: the measures must not depend on the fuzzifier of a model
-        "max_samples": None if exact else MAX_SAMPLES,
+        "max_samples": None if exact or len(labels) <= EXACT_UP_TO else MAX_SAMPLES,
         "random_state": 0,
     }
     data |= _data(modality, estimator, X, len(labels))

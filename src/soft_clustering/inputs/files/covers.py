@@ -65,6 +65,8 @@ def read_cover(path: PathLike, node_names: Sequence[Any] | NDArray[Any]) -> Bunc
     if not lines:
         raise ValueError(f"{path} has only comments: it must have a community per line, with its nodes.")
     rows = _rows(lines, places)
+    if not rows:
+        raise ValueError(f"{path} has no names: it must have a community per line, with its nodes.")
     pairs = _table(rows, places)
     if pairs is not None:
         names = list(dict.fromkeys(community for _, community in pairs))

@@ -123,6 +123,8 @@ def _of_text(path: Path, notes: list[str]) -> tuple[Array, list[str] | None]:
     header = short or corner or any(map(_is_word, first[1:]))
     named = short or _is_word(last[0]) or (header and square)
     body = lines[1:] if header else lines
+    if not body:
+        raise ValueError(f"{path} has one line, and it is not of numbers: distances are a square matrix.")
     rows = [_fields(line, separator) for line in body] if named else []
     names = [row[0] for row in rows] if named else first if header else None
     if names is not None and header and named:

@@ -225,6 +225,11 @@ def _link_list(path: Path) -> _Links:
     if not lines:
         raise ValueError(f"{path} has no link below the names of its columns.")
     columns = fields_of(path, lines, separator)
+    if len(columns) != len(first):
+        raise ValueError(
+            f"{path} names {_count(len(first), 'column')} in its first line, but the others have "
+            f"{_count(len(columns), 'field')}: make them the same number."
+        )
     names, ends = _numbered(columns[source], columns[target])
     if "" in names:
         raise ValueError(f"{path} has a link without the name of a node: each line must be 'node node [weight]'.")

@@ -329,7 +329,7 @@ def test_table_is_not_changed(customers):
         (table(c=[1j] * N), {}, "Column 'c' has complex numbers: take their absolute values or their parts."),
         (table(), {"drop": ["x"]}, "No column is left that could be a feature: all columns are left out as asked."),
         (table()[["x"]] * 0, {}, "No column is left that could be a feature: x: constant, left out."),
-        (table(), {"id_column": "X"}, "Unknown column in id_column 'X': known are x."),
+        (table(), {"id_column": "X"}, "Unknown column in id_column 'X': did you mean 'x'?"),
         (
             table(city=["a"] * N),
             {"label_column": "citi"},

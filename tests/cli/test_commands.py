@@ -335,6 +335,7 @@ def test_models_of_other_input_are_refused(fails):
     assert message.startswith(
         "BIGCLAM takes a graph, not a table of features, a row per sample: take one of FCM, PCM, "
     )
+    assert message.endswith(", or name the data with --as graph.")
     assert message == fails("compare", "--models", "BIGCLAM")
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._types import Array
 from ..base import BaseSoftClusterer
 from ..selection import CRITERIA, NClustersResult, choose_n_clusters
 from ..selection.criteria import PREFERENCE
+from ..selection.gaussian import are_continuous
 from .data import Data, check_n_classes
 from .errors import CommandError, say
 from .models import configured, model_class
@@ -25,12 +25,9 @@ _MOST = 2000
 _RANGE = range(2, 11)
 #: The most coordinates that distances become.
 _COORDINATES = 5
-#: Columns of at most this many different values are not continuous.
-_DISCRETE = 10
 #: The criteria for columns that are not continuous: densities, which others compute, are infinite at single values.
 _OF_DISCRETE = ("xie_beni", "modified_partition_coefficient")
-#: The criteria for the levels of pixels, which are rounded and cut off. Of 16 images with 2 to 5 planted regions the
-#: fuzzy hypervolume found the number in 16, the BIC of Gaussian clusters in 15, Calinski-Harabasz in no grey one.
+#: The criteria for the levels of pixels, which are rounded and cut off, so that their density is not Gaussian.
 _OF_PIXELS = ("fuzzy_hypervolume", "xie_beni", "modified_partition_coefficient")
 
 
@@ -131,7 +128,7 @@ def choose_k(
         rows = np.sort(np.random.RandomState(0).permutation(n)[:_MOST])
         X = [X[i] for i in rows] if isinstance(X, list) else X[rows]
     if kind == "features":
-        continuous = _are_continuous(X)
+        continuous = are_continuous(X)
         if continuous.any() and not continuous.all():
             X, n_features = X[:, continuous], int(continuous.sum())
         criteria = "default" if continuous.any() else _OF_DISCRETE
@@ -143,16 +140,6 @@ def choose_k(
         warnings.simplefilter("ignore")
         result = choose_n_clusters(estimator, X, numbers, criteria=criteria, keep_estimators=False, random_state=0)
     return Choice(result, model.__name__, len(rows), max(n, data.n_samples), n_features)
-
-
-def _are_continuous(X: Array) -> NDArray[np.bool_]:
-    """Return which columns have many different values; those of categories and booleans have few.
-
-    In 24 tables of 2 to 7 planted clusters with 1 to 3 categories, the BIC of Gaussian clusters found K in 1 on all
-    columns and in 18 on the continuous ones: densities are infinite at single values.
-    """
-    most = min(_DISCRETE, len(X) // 3)
-    return np.array([len(np.unique(column)) > most for column in X.T])
 
 
 def _pixels(image: Array) -> Array:

@@ -21,6 +21,8 @@ INPUTS = {
 }
 #: Kinds of data that are no modality.
 _KINDS = {"distances": "distances between samples"}
+#: The options that make such data of a file.
+_HINTS = {"documents": "--text-column", "graph": "--as graph"}
 
 
 def model_class(name: str) -> type[BaseSoftClusterer]:
@@ -42,9 +44,10 @@ def model_for(kind: str, name: str) -> type[BaseSoftClusterer]:
     model = model_class(name)
     if not takes(model, kind):
         others = [row.name for row in REGISTRY if takes(model_class(row.name), kind)]
+        hint = f", or name the data with {_HINTS[model.modality]}" if model.modality in _HINTS else ""
         raise CommandError(
             f"{name} takes {INPUTS[model.modality]}, not {_KINDS.get(kind) or INPUTS[kind]}: take one of "
-            f"{', '.join(others)}."
+            f"{', '.join(others)}{hint}."
         )
     return model
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples
 from .._estimators import Estimator
 from .._types import Array
 from ..metrics._validation import check_features
-from ..selection.gaussian import gaussian_bic
+from ..selection.gaussian import are_continuous, gaussian_bic
 from .neighborhoods import neighbor_agreement, neighborhoods, valley
 
 #: What each piece of evidence says, in the order in which it is computed.
@@ -34,7 +34,6 @@ _N_PARTS = 2
 _SHARE = {"graph": 0.9}  # of the samples in a part; half of the links would be lost with 0.7 of the nodes
 _MOST = 2000  # samples in a part
 _N_ROWS = 5000  # samples whose likelihood is computed
-_DISCRETE = 10  # columns of at most this many different values are categories
 _WIDEST = 10  # principal components in which clusters are compared with one cluster
 
 
@@ -81,8 +80,7 @@ def continuous_part(X: Any) -> Any:
         return X
     unit = float(abs(X).max()) or 1.0
     variances = (X / unit).var(axis=0)
-    most = min(_DISCRETE, len(X) // 3)
-    continuous = np.array([len(np.unique(column)) > most for column in X.T])
+    continuous = are_continuous(X)
     return X[:, continuous] if variances[continuous].sum() >= variances.sum() / 3 else X
 
 

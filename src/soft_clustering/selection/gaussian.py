@@ -16,6 +16,7 @@ from .._types import Array, MatrixLike
 from ..engine.threads import single_threaded_blas
 from ..metrics._validation import check_features
 
+_DISCRETE = 10  # columns of at most this many different values are not continuous
 _WIDE = 128  # with more features, full covariances would cost more than the fits
 _DEPENDENT = 1e-10  # smallest reciprocal condition of the correlations: below it, log determinants are rounding errors
 _STRONG = 10.0  # a difference of BIC that is very strong evidence (Kass and Raftery 1995)
@@ -104,6 +105,20 @@ def gaussian_bic(X: MatrixLike, labels: Mapping[int, NDArray[Any]]) -> tuple[dic
             else:
                 kept = own
     return dict(sorted(bic.items())), merged
+
+
+def are_continuous(X: Array) -> NDArray[np.bool_]:
+    """Return which columns have many different values, more than 10; those of categories and booleans have few.
+
+    A density is infinite at single values, so that the BIC of Gaussian clusters says nothing of such columns.
+
+    Examples
+    --------
+    >>> are_continuous(np.column_stack([np.arange(40.0), np.arange(40) % 2]))
+    array([ True, False])
+    """
+    most = min(_DISCRETE, len(X) // 3)
+    return np.array([len(np.unique(column)) > most for column in X.T], dtype=bool)
 
 
 def _table(X: MatrixLike) -> Table | None:

@@ -8,7 +8,13 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import EVCLUS
-from soft_clustering.engine.dissimilarities import Dissimilarities, distinct_draws, medoid_labels, validate_objects
+from soft_clustering.engine.dissimilarities import (
+    Dissimilarities,
+    classical_scaling,
+    distinct_draws,
+    medoid_labels,
+    validate_objects,
+)
 
 IRIS = load_iris().data
 
@@ -69,3 +75,16 @@ def test_sparse_objects_are_refused():
     for metric in ("euclidean", "precomputed"):
         with pytest.raises(TypeError, match=r"[Ss]parse"):
             validate_objects(EVCLUS(2, metric=metric), sparse.csr_array(X), metric, reset=True)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-150, 1e150])
+def test_classical_scaling_gives_the_distances_back(scale):
+    D = cdist(IRIS, IRIS)
+    points = classical_scaling(D * scale, 10)
+    assert points.shape == (150, 4)
+    np.testing.assert_allclose(cdist(points, points), D / D.max(), atol=1e-7)
+    np.testing.assert_array_equal(classical_scaling(D, 2), classical_scaling(D, 10)[:, :2])
+
+
+def test_equal_objects_have_no_axis():
+    assert classical_scaling(np.zeros((5, 5)), 2).shape == (5, 0)

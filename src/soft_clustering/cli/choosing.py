@@ -10,6 +10,7 @@ import numpy as np
 
 from .._types import Array
 from ..base import BaseSoftClusterer
+from ..engine.dissimilarities import classical_scaling
 from ..selection import CRITERIA, NClustersResult, choose_n_clusters
 from ..selection.criteria import PREFERENCE
 from ..selection.gaussian import are_continuous
@@ -149,12 +150,7 @@ def _pixels(image: Array) -> Array:
 
 
 def _coordinates(D: Array) -> Array:
-    """Return points whose distances are close to those given: classical scaling (Torgerson 1952)."""
+    """Return points whose distances are close to those given, of at most 2000 samples."""
     rows = np.sort(np.random.RandomState(0).permutation(len(D))[:_MOST])
-    squares = D[np.ix_(rows, rows)] ** 2
-    centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
-    values, vectors = np.linalg.eigh(centred)
-    largest = np.argsort(values)[::-1][:_COORDINATES]
-    kept = largest[values[largest] > 1e-9 * max(values[largest[0]], 1e-300)]
-    points: Array = vectors[:, kept] * np.sqrt(values[kept])
+    points = classical_scaling(D[np.ix_(rows, rows)], _COORDINATES)
     return points if points.size else np.zeros((len(rows), 1))

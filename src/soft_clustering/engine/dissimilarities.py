@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.metrics import pairwise_distances
@@ -194,3 +195,32 @@ def distinct_draws(rng: np.random.RandomState, rows: int, size: int, k: int) -> 
             return draws.astype(np.intp)
         draws[again] = rng.randint(size, size=int(again.sum()))
         draws.sort(axis=1)
+
+
+def classical_scaling(D: Array, n_axes: int) -> Array:
+    """Return points whose distances are close to those given, in units of the largest distance [1]_.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n_samples, n_samples)
+        Distances, symmetric.
+    n_axes : int
+        The largest number of coordinates; axes without extent are left out.
+
+    References
+    ----------
+    .. [1] W. S. Torgerson (1952). Multidimensional scaling: I. Theory and method. Psychometrika 17(4), 401-419.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> classical_scaling(np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 1.0], [1.0, 1.0, 0.0]]), 2).shape  # on a line
+    (3, 1)
+    """
+    squares = (D / (float(D.max()) or 1.0)) ** 2
+    means = squares.mean(axis=0)
+    values, vectors = eigh(-0.5 * (squares - means - means[:, None] + means.mean()))
+    values, vectors = values[::-1][:n_axes], vectors[:, ::-1][:, :n_axes]
+    kept = values > 1e-6 * max(values.max(initial=0.0), 1e-300)
+    points: Array = vectors[:, kept] * np.sqrt(values[kept])
+    return points

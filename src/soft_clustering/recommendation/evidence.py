@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
@@ -18,6 +17,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._estimators import Estimator
 from .._types import Array
+from ..engine.dissimilarities import classical_scaling
 from ..metrics._validation import check_features
 from ..selection.gaussian import are_continuous, gaussian_bic
 from .neighborhoods import neighbor_agreement, neighborhoods, valley
@@ -123,7 +123,7 @@ def _coordinates(X: Any, rows: NDArray[np.intp], modality: str) -> tuple[Array, 
     """Return principal components of the rows, and their features if they are dense; all in the same unit."""
     most = max(2, min(_WIDEST, len(rows) // 10))
     if modality == "distances":
-        return _scaled(np.asarray(X, dtype=np.float64)[np.ix_(rows, rows)], most), None
+        return classical_scaling(np.asarray(X, dtype=np.float64)[np.ix_(rows, rows)], most), None
     X = check_features(X)[rows]
     unit = float(abs(X).max()) or 1.0
     X = X.astype(np.float64) / unit
@@ -135,17 +135,6 @@ def _coordinates(X: Any, rows: NDArray[np.intp], modality: str) -> tuple[Array, 
     scale = float(points.std()) or 1.0
     features = None if hasattr(X, "toarray") else (X - X.mean(axis=0)) / scale
     return points / scale, features
-
-
-def _scaled(D: Array, most: int) -> Array:
-    """Return the coordinates of classical scaling, in units of the largest distance."""
-    squares = (D / (float(D.max()) or 1.0)) ** 2
-    means = squares.mean(axis=0)
-    values, vectors = eigh(-0.5 * (squares - means - means[:, None] + means.mean()))
-    values, vectors = values[::-1][:most], vectors[:, ::-1][:, :most]
-    kept = values > 1e-6 * max(values.max(initial=0.0), 1e-300)
-    coordinates: Array = vectors[:, kept] * np.sqrt(values[kept])
-    return coordinates
 
 
 def stability(estimator: Estimator, X: Any, labels: NDArray[Any], modality: str = "features") -> float:

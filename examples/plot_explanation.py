@@ -1,6 +1,6 @@
 """What the clusters are: customers with numbers, a category, a date and missing values, explained in their own units.
 
-The pipeline scales and encodes the table; ``explain`` looks at the table itself.
+``prepare`` makes features of the table; ``explain`` looks at the table itself.
 
 Run ``python examples/plot_explanation.py [picture.png]``; without a file name a window opens.
 """
@@ -10,12 +10,9 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from sklearn.compose import make_column_transformer
-from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from soft_clustering import GMM, explain
+from soft_clustering import GMM, explain, prepare
 
 
 def make_customers(n: int, seed: int) -> pd.DataFrame:
@@ -39,20 +36,11 @@ def make_customers(n: int, seed: int) -> pd.DataFrame:
     return customers
 
 
-def as_days(dates: pd.DataFrame) -> np.ndarray:
-    return (dates - pd.Timestamp("2000-01-01")) / pd.Timedelta(days=1)
-
-
 def main() -> None:
     customers = make_customers(3000, seed=0)
-    model = make_pipeline(
-        make_column_transformer(
-            (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), ["age", "income", "visits"]),
-            (make_pipeline(FunctionTransformer(as_days), StandardScaler()), ["since"]),
-            (OneHotEncoder(sparse_output=False), ["city", "newsletter"]),
-        ),
-        GMM(3, covariance_type="diag", random_state=0, n_init=3),
-    ).fit(customers)
+    preparation = prepare(customers)
+    print("\n".join(preparation.notes_), end="\n\n")
+    model = make_pipeline(preparation, GMM(3, covariance_type="diag", random_state=0, n_init=3)).fit(customers)
     explanation = explain(model, customers)
     print(explanation)
     print()

@@ -111,7 +111,7 @@ def test_first_screen_says_what_to_take_and_why(iris):
     summary = iris()
     words = Page(render(summary)).words()
     assert "150 samples, 4 features, 3 classes; 5 models, 1 without a result" in words
-    start = words.index("Take GMM")
+    start = words.index("Recommended: GMM")
     recommendation = summary["recommendation"]
     for expected in (
         recommendation["reason"],

@@ -27,6 +27,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array, MatrixLike, Seed
@@ -84,8 +85,16 @@ class Statistics(NamedTuple):
 
 
 def fresh_change(old: Components, new: Components, history: list[float], scale: Scale) -> float:
-    """Change of the mean log likelihood; infinite if a component was seeded again, as the old value is of no use."""
-    return np.inf if (old.fresh != new.fresh).any() else likelihood_change(old, new, history, scale)
+    """Change of the mean log likelihood; infinite if a component was seeded again, as the old value is of no use.
+
+    A change within the rounding error of the likelihood counts as none: the normaliser of a narrow component is the
+    difference of numbers that are larger than ``tol`` over the precision of a float.
+    """
+    if (old.fresh != new.fresh).any():
+        return np.inf
+    change = likelihood_change(old, new, history, scale)
+    rounding = np.finfo(np.float64).eps * float(np.abs(gammaln(new.shapes.sum(axis=1))).max())
+    return change if change > rounding else 0.0
 
 
 class MBMM(MixtureClusterer[Components, Statistics]):

@@ -69,6 +69,13 @@ class Preparation(ColumnTransformer):
         """Return the columns that are used as they were understood, in their own units, with gaps.
 
         Numbers and dates that are written as text become numbers and dates; categories stay as they are.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> df = pandas.DataFrame({"price": ["1,5", "2,5", "?"], "day": ["2020-01-31", "2020-02-01", "2020-02-03"]})
+        >>> prepare(df).readable(df).dtypes.astype(str).str[:8].to_dict()
+        {'price': 'float64', 'day': 'datetime'}
         """
         pandas = require("pandas", "prepare needs pandas")
         frame = self._used(X).copy()

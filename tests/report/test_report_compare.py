@@ -198,3 +198,33 @@ def test_command_refuses_a_wrong_name_at_once(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().err == (
         "soft-clustering: error: The path of a report must end in .html. Got 'report.pdf' instead.\n"
     )
+
+
+def test_clusters_of_a_table_are_explained_in_its_own_columns(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.RandomState(0)
+    old = np.repeat([0, 1], 40)
+    days = pandas.Timestamp("2020-01-01") + pandas.to_timedelta(1000 * old + rng.randint(99, size=80), unit="D")
+    table = {
+        "name": [f"N{i}" for i in range(80)],
+        "income": [f"{value:.2f}".replace(".", ",") for value in 30_000 + 20_000 * old + rng.normal(0, 99, 80)],
+        "since": days.strftime("%d.%m.%Y"),
+        "city": np.where(old, "Paris", "Lyon"),
+    }
+    pandas.DataFrame(table).to_csv("people.csv", index=False, sep=";")
+    assert main(["compare", "people.csv", "--id", "name", "-m", "FCM", "-k", "2", "--report", "r.html"]) == 0
+    summary = data_of(tmp_path / "r.html")
+    features = {feature["name"]: feature for feature in summary["profiles"]["clusters"][0]["features"]}
+    assert {name: feature["kind"] for name, feature in features.items()} == {
+        "income": "number",
+        "since": "date",
+        "city": "category",
+    }
+    assert 29_000 < min(features["income"]["mean"], features["income"]["elsewhere"]) < 31_000
+    assert summary["profiles"]["clusters"][0]["typical_ids"][0].startswith("N")
+    assert {entry["column"]: entry["used"] for entry in summary["preparation"]["columns"]} == {
+        "name": False,
+        "income": True,
+        "since": True,
+        "city": True,
+    }

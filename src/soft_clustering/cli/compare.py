@@ -150,9 +150,7 @@ def _subject(data: Data, numbers: Sequence[int], choice: Choice | None) -> Subje
         data.modality,
         data.columns,
         data.ids,
-        None
-        if plan is None or data.frame is None
-        else data.frame[[one["column"] for one in plan.plan_ if one["used"]]],
+        None if plan is None else data.explained,
         None if plan is None else {"notes": plan.notes_, "columns": plan.plan_},
         picture_of(data.X) if data.modality == "image" else None,
         numbers[0] if len(numbers) == 1 else None,

@@ -23,6 +23,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from soft_clustering import FCM, kernels
+from soft_clustering.fuzzy.fcm import Stream
 from soft_clustering.fuzzy.fuzzifier import auto_fuzzifier, resolve_fuzzifier
 
 IRIS = load_iris().data
@@ -932,3 +933,22 @@ def test_a_fit_that_fails_leaves_no_parameters_behind():
     with pytest.raises(ValueError, match="is too large"):
         model.set_params(n_clusters=5, m=1e6).fit(IRIS)
     assert model.set_params(m=1.5).partial_fit(IRIS).centers_.shape == (5, 4)
+
+
+def test_mini_batches_remember_two_epochs(monkeypatch):
+    """The weight behind the centres grows to that of two epochs and no further."""
+    weights, after = [], Stream.after
+
+    def noting(state, statistics):
+        new = after(state, statistics)
+        weights.append(new.weight.sum())
+        return new
+
+    monkeypatch.setattr(Stream, "after", noting)
+    X, _ = make_blobs(400, centers=[[0, 0], [50, 0]], random_state=0)  # so far apart that the weights are the rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        FCM(2, m=2.0, batch_size=100, max_iter=5, tol=0, random_state=0).fit(X)
+    ends = np.array(weights[3::4]) / 400
+    assert len(ends) >= 4
+    np.testing.assert_allclose(ends, [1, *[2] * (len(ends) - 1)], rtol=0.01)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
-from sklearn.metrics import adjusted_rand_score
 
 from .._estimators import Estimator
 from .._text import one_line
@@ -24,6 +23,7 @@ from ..benchmarking.records import Record, jsonable
 from ..benchmarking.runner import PlannedRun
 from ..plotting.data import sample_rows
 from ..plotting.palette import PALETTE, UNASSIGNED, membership_shares
+from ..recommendation.groups import agreements
 from .pictures import segmentation_picture
 from .samples import (
     SampleNames,
@@ -330,12 +330,7 @@ def _agreement(settled: dict[int, Array], codes: NDArray[np.intp] | None) -> dic
     """Return the adjusted Rand indices; a model is given by its number, the classes by None."""
     labels: dict[int | None, NDArray[np.intp]] = {} if codes is None else {None: codes}
     labels |= {number: labels_from_memberships(U) for number, U in settled.items()}
-    values = np.eye(len(labels))
-    each = list(labels.values())
-    for a in range(len(each)):
-        for b in range(a):
-            values[a, b] = values[b, a] = adjusted_rand_score(each[a], each[b])
-    return {"models": list(labels), "values": values.round(4).tolist()}
+    return {"models": list(labels), "values": agreements(list(labels.values())).round(4).tolist()}
 
 
 def _disputes(settled: dict[int, Array], n: int) -> dict[str, Any] | None:

@@ -1,11 +1,11 @@
 """Sphinx settings of the documentation."""
 
-import re
+import sys
 from importlib.metadata import version as installed_version
+from pathlib import Path
 
-from sphinx.util.docutils import SphinxDirective
-
-from soft_clustering._registry import REGISTRY
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
 
 project = "soft-clustering"
 author = "The soft-clustering developers"
@@ -13,54 +13,98 @@ project_copyright = "2026, The soft-clustering developers"
 release = installed_version("soft-clustering")
 version = release
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build"]
+extensions = [
+    "api_pages",
+    "chooser",
+    "methods",
+    "sphinx.ext.viewcode",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx-mathjax-offline",
+]
+exclude_patterns = ["_build", "gallery/**/*.ipynb"]
+templates_path = ["_templates"]
 # single backquotes in docstrings are code
 default_role = "literal"
+suppress_warnings = ["config.cache"]  # the gallery's settings hold functions
 
-myst_enable_extensions = ["dollarmath"]
+# Pages -----------------------------------------------------------------------------------------------------------------
+
+myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-autodoc_member_order = "bysource"
+# API reference ---------------------------------------------------------------------------------------------------------
+
+# bases whose methods are scikit-learn's and are documented there
+autosummary_context = {
+    "not_ours": "BaseEstimator, ClusterMixin, TransformerMixin, _SetOutputMixin, _MetadataRequester, dict, tuple"
+}
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
-html_theme = "furo"
-html_title = f"soft-clustering {release}"
+# Gallery ---------------------------------------------------------------------------------------------------------------
 
-# scikit-learn's metadata requests refer to labels of its own documentation
-autodoc_default_options = {
-    "exclude-members": ", ".join(f"set_{method}_request" for method in ("fit", "score", "partial_fit", "bic", "aic"))
+
+def same_look(gallery_conf, name):
+    """Give all pictures of the gallery one look."""
+    import matplotlib.pyplot as plt
+
+    plt.style.use(HERE / "pictures.mplstyle")
+
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("soft_clustering",),
+    "reference_url": {"soft_clustering": None},
+    "filename_pattern": r"/plot_",
+    "subsection_order": [
+        f"../examples/{folder}"
+        for folder in (
+            *("stories", "fuzzy", "mixture", "evidential", "kernelized", "density", "consensus"),
+            *("documents", "graphs", "images", "deep", "federated"),
+        )
+    ],
+    "within_subsection_order": "FileNameSortKey",
+    "reset_modules": ("matplotlib", "seaborn", same_look),
+    "parallel": 2,
+    "show_memory": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "plot_gallery": True,
+    "abort_on_example_error": False,
 }
 
-NOT_OURS = "BaseEstimator, ClusterMixin, TransformerMixin, _SetOutputMixin, _MetadataRequester"
+# HTML ------------------------------------------------------------------------------------------------------------------
 
-
-def escape_formulas(app, what, name, obj, options, lines):
-    """Bars of norms and trailing underscores of attributes are no markup in our docstrings; backquotes are."""
-    for i, line in enumerate(lines):
-        if not line.lstrip().startswith((">>>", "...")):
-            pieces = re.split(r"(``.+?``|`[^`]+`)", line)
-            pieces[::2] = [re.sub(r"\||(?<=\w)_(?!\w)", r"\\\g<0>", piece) for piece in pieces[::2]]
-            lines[i] = "".join(pieces)
-
-
-class Estimators(SphinxDirective):
-    """``.. estimators::``: every estimator of the registry, by family."""
-
-    def run(self):
-        families = {}
-        for row in REGISTRY:
-            families.setdefault(row.family, []).append(row)
-        lines = []
-        for family, rows in families.items():
-            lines += [family, "~" * len(family), ""]
-            for row in rows:
-                lines += [f".. autoclass:: {row.name}", "   :members:", f"   :inherited-members: {NOT_OURS}", ""]
-                lines += [f"   **Reconstructed.** {row.reconstructed}", ""] if row.reconstructed else []
-        return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
-
-
-def setup(app):
-    app.add_directive("estimators", Estimators)
-    app.connect("autodoc-process-docstring", escape_formulas, priority=900)  # after numpydoc
+html_theme = "pydata_sphinx_theme"
+html_title = "soft-clustering"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_sidebars = {"choose": [], "results": [], "installation": []}
+html_theme_options = {
+    "logo": {"text": "soft-clustering", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
+    "icon_links": [
+        {
+            "name": "Source code",
+            "url": "https://github.com/soft-clustering/soft-clustering",
+            "icon": "fa-brands fa-github",
+        }
+    ],
+    "switcher": {"json_url": "_static/switcher.json", "version_match": release},
+    "check_switcher": False,  # it would ask the network
+    "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_favicon = "_static/logo.svg"

@@ -307,7 +307,7 @@ def test_kernels_replaced_on_purpose_are_not_told(monkeypatch, recwarn):
 
 
 def test_flower_example_says_what_to_install():
-    example = ROOT.parent / "examples" / "federated_flower.py"
+    example = ROOT.parent / "examples" / "federated" / "federated_flower.py"
     if not example.exists():
         pytest.skip("an installed package has no examples")
     code = f"import sys, runpy; sys.modules['flwr'] = None; runpy.run_path({str(example)!r}, run_name='__main__')"

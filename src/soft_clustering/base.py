@@ -25,6 +25,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 MembershipKind = Literal["partition", "possibilistic", "affiliation", "credal"]
 Modality = Literal["features", "graph", "documents", "partitions", "image", "clients"]
 
+__all__ = ["BaseSoftClusterer", "InductiveSoftClusterer"]
+
 
 def labels_from_memberships(memberships: NDArray[Any] | dask.array.Array) -> Any:
     """The argmax of each row, -1 for a row of zeros; lazy if the memberships are a Dask array.

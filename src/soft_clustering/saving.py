@@ -15,6 +15,8 @@ from . import __name__ as package
 from ._extras import require
 from ._text import one_line
 
+__all__ = ["load_model", "save_model"]
+
 SUFFIXES = (".skops", ".joblib")
 
 #: Types of other packages inside our models that skops does not trust by itself. They hold data only.

@@ -174,7 +174,7 @@ def test_failing_and_missing_clients():
 @needs_flower
 @pytest.mark.skipif(find_spec("ray") is None, reason='Flower\'s simulation needs Ray: pip install "flwr[simulation]"')
 def test_simulation_of_flower(request):
-    script = request.config.rootpath / "examples" / "federated_flower.py"
+    script = request.config.rootpath / "examples" / "federated" / "federated_flower.py"
     run = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, timeout=500, cwd=request.config.rootpath
     )

@@ -98,7 +98,7 @@ def recommend(
     how well fits to parts of the data agree with the fit; e, how near the effective number of clusters, exp(entropy of
     their shares), is to the number asked for, as the ratio of the smaller to the larger.
 
-    The weights were learnt on 76 data sets and rounded; docs/recommendation.md has the experiment. Silhouette,
+    The weights were learnt on 76 data sets and rounded; docs/guide/recommendation.md has the experiment. Silhouette,
     Calinski-Harabasz, Davies-Bouldin, the likelihood of the partition as Gaussians, and agreement with the other models
     were tried and do not help: with any of them added, sets that were left out were predicted worse.
 

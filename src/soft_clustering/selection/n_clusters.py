@@ -253,7 +253,7 @@ def choose_n_clusters(
     -----
     The criteria differ in how often they are right, and none always is. ``recommended`` is the choice of ``held_out``
     or ``gaussian_bic`` if one of them is computed; otherwise that of the criterion that finds planted numbers of
-    clusters most often. docs/selection.md has the experiment.
+    clusters most often. docs/guide/selection.md has the experiment.
 
     A criterion that does not apply is nan and chooses None: prototypes are missing, X is not a table of features, rows
     of the memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1. A criterion that has the same

@@ -30,12 +30,12 @@ templates_path = ["_templates"]
 default_role = "literal"
 suppress_warnings = ["config.cache"]  # the gallery's settings hold functions
 
-# Pages -----------------------------------------------------------------------------------------------------------------
+# Pages ----------------------------------------------------------------------------------------------------
 
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
-# API reference ---------------------------------------------------------------------------------------------------------
+# API reference ----------------------------------------------------------------------------------------------------
 
 # bases whose methods are scikit-learn's and are documented there
 autosummary_context = {
@@ -44,7 +44,7 @@ autosummary_context = {
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
-# Gallery ---------------------------------------------------------------------------------------------------------------
+# Gallery ----------------------------------------------------------------------------------------------------
 
 
 def same_look(gallery_conf, name):
@@ -78,7 +78,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
 }
 
-# HTML ------------------------------------------------------------------------------------------------------------------
+# HTML ----------------------------------------------------------------------------------------------------
 
 html_theme = "pydata_sphinx_theme"
 html_title = "soft-clustering"

@@ -1,6 +1,5 @@
 """``{methods} FAMILY``: a table of the methods of a family, from the registry."""
 
-from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from soft_clustering._registry import REGISTRY
@@ -27,7 +26,7 @@ class Methods(SphinxDirective):
                 "",
                 "† Reconstructed: the text of the publication was not at hand; its page says what is known of it.",
             ]
-        return self.parse_text_to_nodes("\n".join(lines)) or [nodes.paragraph()]
+        return self.parse_text_to_nodes("\n".join(lines))
 
 
 def setup(app):

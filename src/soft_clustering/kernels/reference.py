@@ -2,7 +2,8 @@
 
 A membership rule turns squared distances (rows, K) into memberships, into the weights of the centre update, and into
 the objective of each row. A Gaussian rule turns log densities (rows, K) into memberships, into the weights of the
-second moments and those of the means, and into the objective of each row. ``docs/development/kernels.md`` says how to add one.
+second moments and those of the means, and into the objective of each row.
+``docs/development/kernels.md`` says how to add one.
 """
 
 from __future__ import annotations

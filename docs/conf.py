@@ -84,6 +84,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "soft-clustering"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = [("chooser.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_copy_source = False
 html_sidebars = {"choose": [], "results": [], "installation": []}

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from helpers.chromium import Browser, missing
 from threadpoolctl import threadpool_limits
 
 from soft_clustering import kernels
@@ -21,6 +22,16 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data at {folder}: set SOFT_CLUSTERING_DATA_SHARED to their folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A browser without a window; a test that asks for it is skipped where there is none."""
+    reason = missing()
+    if reason:
+        pytest.skip(reason)
+    with Browser() as browser:
+        yield browser
 
 
 @pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])

@@ -4,6 +4,35 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+#: What data or a question may ask of a method, and what is said of a method that has it.
+TRAITS = {
+    "outliers": "copes with outliers",
+    "overlap": "describes overlapping clusters",
+    "round": "made for round clusters",
+    "elongated": "follows long and tilted clusters",
+    "any_shape": "follows clusters of any shape",
+    "many_features": "made for many related features",
+    "many_clusters": "searches on where many clusters make many poor optima",
+    "large": "takes time and memory linear in the size of the data",
+    "stream": "learns from batches",
+    "labels": "uses labels of a few samples",
+    "missing": "takes missing values",
+    "proportions": "made for values between 0 and 1",
+    "two_views": "joins measurements and proportions",
+    "short_texts": "made for short texts",
+    "similarity": "takes any similarity of two texts",
+    "weighted": "uses the weights of links",
+    "attributes": "uses attributes of the nodes",
+    "blocks": "describes how blocks are linked",
+    "noise": "smooths pixel noise",
+    "shading": "removes shading",
+    "colours": "groups colours that look alike",
+    "image_sets": "groups whole images",
+    "different_k": "joins partitions of different numbers of clusters",
+    "cluster_groups": "says which clusters of the partitions go together",
+    "soft_members": "made for soft partitions of similar clusters",
+}
+
 
 class Row(NamedTuple):
     """What is known of an estimator without importing it."""
@@ -15,6 +44,7 @@ class Row(NamedTuple):
     citation: str
     use_when: str
     reconstructed: str | None = None  # what is known, if the publication itself was not at hand
+    suits: tuple[str, ...] = ()  # its traits, keys of TRAITS
 
 
 REGISTRY: tuple[Row, ...] = (
@@ -25,6 +55,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Bezdek (1981)",
         "round clusters of similar size, large or streaming data; not for elongated clusters or outliers",
+        suits=("round", "overlap", "large", "stream"),
     ),
     Row(
         "PCM",
@@ -33,6 +64,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Krishnapuram, Keller (1993, 1996)",
         "clusters among outliers, typicalities wanted; not if every cluster must be found: prototypes may coincide",
+        suits=("round", "outliers", "large"),
     ),
     Row(
         "PFCM",
@@ -41,6 +73,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Pal, Pal, Keller, Bezdek (2005)",
         "round clusters with outliers, memberships and typicalities wanted; not for elongated clusters",
+        suits=("round", "outliers", "overlap", "large"),
     ),
     Row(
         "GK",
@@ -49,6 +82,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Gustafson, Kessel (1979)",
         "elongated or flat clusters of similar volume, any orientation; not for narrow clusters beside wide ones",
+        suits=("elongated", "overlap", "large"),
     ),
     Row(
         "GathGeva",
@@ -57,6 +91,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Gath, Geva (1989)",
         "elliptic clusters of different volume, shape and weight; not for d close to n or clusters far from Gaussian",
+        suits=("elongated", "overlap", "large"),
     ),
     Row(
         "ENTROPYFCM",
@@ -65,6 +100,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Gupta, Datta, Das (2021)",
         "round clusters in many features or of different units, a front of softness wanted; not for elongated clusters",
+        suits=("round", "overlap", "many_features", "large"),
     ),
     Row(
         "RoughKMeans",
@@ -73,6 +109,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Lingras, West (2004)",
         "round clusters, sure and doubtful members to be separated; not for elongated clusters or fine degrees",
+        suits=("round", "overlap", "large"),
     ),
     Row(
         "AFCM",
@@ -84,6 +121,7 @@ REGISTRY: tuple[Row, ...] = (
         "tables of binary and heavy-tailed features",
         "The abstract and summaries name a learnt fuzziness, an embedding from an eigenproblem with a graph term and "
         "the mixture without it; the form of the objective, the graph and the degrees from neighbours are ours.",
+        suits=("any_shape",),
     ),
     Row(
         "AFCMSimple",
@@ -94,6 +132,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
         "Only the abstract was at hand: it names the case without the graph, a simplified Gaussian mixture; the "
         "constants of the objective and of the entropy weight are ours.",
+        suits=("round", "overlap", "large"),
     ),
     Row(
         "CAFHFCM",
@@ -105,6 +144,7 @@ REGISTRY: tuple[Row, ...] = (
         "for overlapping clusters of unknown number",
         "Only the abstract was at hand: fuzzy c-means with a fusion penalty on many first centroids and one "
         "hyper-parameter; the form of the penalty, the path, the solver and the choice of the number are ours.",
+        suits=("round",),
     ),
     Row(
         "CAFCM",
@@ -113,6 +153,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Li, Wang (2024)",
         "a k-means partition of least cost despite many poor local optima; not for clusters that are not round",
+        suits=("round", "many_clusters"),
     ),
     Row(
         "SFCMEP",
@@ -123,6 +164,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters, labels or prior memberships of a few samples; not if only the classes of the rest matter",
         "Only the abstract and introduction were at hand: an entropy between memberships and priors, for samples that "
         "have one, is added to fuzzy c-means; its form, the learnt entropy weight and the weight of labels are ours.",
+        suits=("labels", "overlap", "large"),
     ),
     Row(
         "FCC",
@@ -133,6 +175,7 @@ REGISTRY: tuple[Row, ...] = (
         "colours of images, grouped by how alike they look; on other features no better than FCM",
         "The abstract names a three-dimensional fuzzy colour ball, two distances between colours and fuzzy colour "
         "centroids; the formulae and the radii are ours.",
+        suits=("colours",),
     ),
     Row(
         "RPFKM",
@@ -143,6 +186,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters among outliers or in many redundant features; not for elongated clusters or very large n and d",
         "Only the abstract was at hand: memberships learnt in a projection, unsquared distances, a reconstruction term "
         "and reweighting; the squares of the memberships, the automatic weights and the seeding are ours.",
+        suits=("round", "outliers", "many_features"),
     ),
     Row(
         "GMM",
@@ -151,6 +195,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Dempster, Laird, Rubin (1977)",
         "elliptic clusters of different size, a likelihood and BIC wanted; not for d close to n with full covariances",
+        suits=("elongated", "overlap", "large"),
     ),
     Row(
         "MBMM",
@@ -159,6 +204,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Hsu, Chen (2024)",
         "proportions and scores in [0, 1], skewed clusters that lean on a border; not for negatively correlated ones",
+        suits=("proportions", "overlap", "large"),
     ),
     Row(
         "BGMM",
@@ -167,6 +213,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Dai, Erkkila, Yli-Harja, Lahdesmaki (2009)",
         "measurements together with proportions of the same samples; not for dependence between the two in a cluster",
+        suits=("two_views", "elongated", "overlap"),
     ),
     Row(
         "ECM",
@@ -175,6 +222,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Masson, Denoeux (2008)",
         "round clusters, doubt between clusters to be told from outliers; not for many clusters or elongated ones",
+        suits=("round", "outliers", "overlap"),
     ),
     Row(
         "EVCLUS",
@@ -184,6 +232,7 @@ REGISTRY: tuple[Row, ...] = (
         "Denoeux, Masson (2004); Denoeux, Sriboonchitta, Kanjanatarakul (2016)",
         "dissimilarities instead of features, doubt to be told from outliers; not for very many rows, as it fits pairs "
         "of them, or overlap in 40 features and more",
+        suits=("outliers", "overlap"),
     ),
     Row(
         "KFCM",
@@ -194,6 +243,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters among far outliers; not for rings or other clusters that are not convex",
         "kernel distance, memberships and centres agree with public programs written after the publication; its text "
         "was not at hand, and the rules for the kernel width and the fuzzifier are ours",
+        suits=("round", "outliers", "large"),
     ),
     Row(
         "KFCCL",
@@ -205,6 +255,7 @@ REGISTRY: tuple[Row, ...] = (
         "a small cluster beside a much larger one",
         "The title and abstracts of the same group name kernels, competitive learning and cosine correlation; the "
         "entropy, the batches, the passes after the epochs and the rules for width and entropy weight are ours.",
+        suits=("any_shape",),
     ),
     Row(
         "SoftKSC",
@@ -213,6 +264,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Langone, Mall, Suykens (2013)",
         "clusters of any shape, new samples to predict, a few labels to use; not for many clusters of different size",
+        suits=("any_shape", "labels"),
     ),
     Row(
         "SCM",
@@ -222,6 +274,7 @@ REGISTRY: tuple[Row, ...] = (
         "Chiu (1994)",
         "an unknown number of clusters, centres that are samples; not for overlap in more than 10 features, nor for "
         "classes that are not dense regions",
+        suits=("round",),
     ),
     Row(
         "SoftDBSCANGM",
@@ -232,6 +285,7 @@ REGISTRY: tuple[Row, ...] = (
         "dense clusters among noise, their number not known; not for overlap, different densities, or classes that "
         "are not dense regions",
         "only abstracts: DBSCAN-GM joins DBSCAN and Gaussian means, Soft DBSCAN adds degrees as in fuzzy c-means",
+        suits=("outliers",),
     ),
     Row(
         "SCSPA",
@@ -240,6 +294,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Punera, Ghosh (2008)",
         "one partition from several whose clusters differ in number and size; not with METIS for unequal clusters",
+        suits=("different_k",),
     ),
     Row(
         "SHBGF",
@@ -248,6 +303,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Punera, Ghosh (2008)",
         "one partition from several, and which of their clusters go together; not with METIS for unequal clusters",
+        suits=("cluster_groups", "different_k"),
     ),
     Row(
         "SMCLA",
@@ -256,6 +312,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Punera, Ghosh (2008)",
         "one soft partition from several with similar clusters; not if their numbers of clusters are far from K",
+        suits=("soft_members",),
     ),
     Row(
         "SKFCM",
@@ -266,6 +323,7 @@ REGISTRY: tuple[Row, ...] = (
         "noisy grey or colour images; not if one region is much larger than the others",
         "the penalty agrees with public programs written after its publication, the other three terms are known from "
         "an abstract, with centres that we derived from the objective; borders and default weight are ours",
+        suits=("noise",),
     ),
     Row(
         "AFCMAdaptive",
@@ -274,6 +332,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Pham, Prince (1999)",
         "grey images and volumes with smooth shading; not if the shading has the scale of the regions",
+        suits=("shading",),
     ),
     Row(
         "RDFKC",
@@ -282,6 +341,7 @@ REGISTRY: tuple[Row, ...] = (
         "deep",
         "Wu, Yu, Chen, Ding, Wang (2024)",
         "images and other data with many related features; not for small tables or features of different units",
+        suits=("many_features", "image_sets"),
     ),
     Row(
         "FeMIFuzzy",
@@ -290,6 +350,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Ngo, Fang, Rumbut, Wang (2024)",
         "rows that must stay with several clients, values missing; not if the rows can be pooled and are complete",
+        suits=("missing",),
     ),
     Row(
         "LDA",
@@ -298,6 +359,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Blei, Ng, Jordan (2003); Hoffman, Blei, Bach (2010)",
         "texts that mix several topics, many or streaming documents; not for texts of a few words",
+        suits=("overlap", "large", "stream"),
     ),
     Row(
         "PLSI",
@@ -306,6 +368,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Hofmann (1999, 2001)",
         "texts that mix several topics, by maximum likelihood; tempered for short texts; not for streams of documents",
+        suits=("overlap", "short_texts"),
     ),
     Row(
         "WBSC",
@@ -314,6 +377,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Lin, Kondadadi (2001)",
         "short result lists, groups that words explain; not for rich vocabularies, which give very many groups",
+        suits=("overlap", "short_texts"),
     ),
     Row(
         "SISC",
@@ -322,6 +386,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Lin, Kondadadi (2001)",
         "overlapping groups of texts by any similarity, some texts in no group; not for texts of a few words",
+        suits=("overlap", "outliers", "similarity"),
     ),
     Row(
         "KMART",
@@ -330,6 +395,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Kondadadi, Kozma (2002)",
         "streaming texts, number of groups unknown, one pass; not if the order of the texts must not matter",
+        suits=("overlap", "stream"),
     ),
     Row(
         "BIGCLAM",
@@ -338,6 +404,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Yang, Leskovec (2013)",
         "large graphs whose communities overlap densely; not for weighted graphs or communities of few links",
+        suits=("overlap", "large"),
     ),
     Row(
         "BayesianNMF",
@@ -346,6 +413,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Psorakis, Roberts, Ebden, Sheldon (2011)",
         "weighted graphs, number of overlapping communities unknown; not for very sparse graphs",
+        suits=("overlap", "weighted", "large"),
     ),
     Row(
         "MMSB",
@@ -354,6 +422,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Airoldi, Blei, Fienberg, Xing (2008); Gopalan, Blei (2013)",
         "shares of blocks and the links between blocks wanted; not if overlaps matter most",
+        suits=("overlap", "blocks", "large"),
     ),
     Row(
         "CDCGS",
@@ -362,6 +431,7 @@ REGISTRY: tuple[Row, ...] = (
         "deep",
         "Acharya, Zhang (2020)",
         "separate communities of small and medium-sized graphs, weighted or not; not if overlaps matter most",
+        suits=("weighted",),
     ),
     Row(
         "NOCD",
@@ -370,6 +440,7 @@ REGISTRY: tuple[Row, ...] = (
         "deep",
         "Shchur, Guennemann (2019)",
         "overlapping communities of sparse graphs, with or without attributes of the nodes; not for weighted graphs",
+        suits=("overlap", "attributes", "large"),
     ),
     Row(
         "DMoN",
@@ -378,5 +449,6 @@ REGISTRY: tuple[Row, ...] = (
         "deep",
         "Tsitsulin, Palowitch, Perozzi, Mueller (2023)",
         "communities of similar size and high modularity, features of the nodes to use; not for overlapping ones",
+        suits=("attributes", "weighted", "large"),
     ),
 )

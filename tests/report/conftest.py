@@ -1,11 +1,10 @@
-"""Finished runs without processes, a realistic summary, and a browser."""
+"""Finished runs without processes, and a realistic summary."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import realistic
-from chromium import Browser, missing
 from sklearn.datasets import load_iris
 
 from soft_clustering import FCM, GMM
@@ -51,12 +50,3 @@ def iris(fits, tmp_path):
         return summarize_comparison(finished, data.data, np.array(["a", "b", "c"])[data.target], **(given | changes))
 
     return summarize
-
-
-@pytest.fixture(scope="session")
-def browser():
-    reason = missing()
-    if reason:
-        pytest.skip(reason)
-    with Browser() as browser:
-        yield browser

@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import time
-from importlib.resources import files
 
 import numpy as np
 import pandas
@@ -38,17 +37,13 @@ def show(browser, tmp_path):
     def show(summary, width=1400, height=900, scheme="light", media=""):
         path = tmp_path / "page.html"
         write(summary, path)
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        browser.emulate("Emulation.setEmulatedMedia", media=media, features=features)
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-        browser.emulate("Emulation.setDeviceMetricsOverride", **size)
+        browser.look(width, height, scheme, media)
         browser.visit(path)
         return browser
 
     yield show
     assert [entry for entry in browser.log("browser") if entry["level"] != "INFO"] == []
-    browser.emulate("Emulation.clearDeviceMetricsOverride")
-    browser.emulate("Emulation.setEmulatedMedia", media="", features=[])
+    browser.look_as_before()
 
 
 def many_models(found, many=25):
@@ -323,15 +318,10 @@ def test_nodes_have_their_names(show, finish):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1400])
 def test_axe_finds_no_serious_violation(show, iris, fits, width, scheme):
-    axe = pytest.importorskip("axe_core_python", reason="axe-core-python is not installed: pip install axe-core-python")
+    pytest.importorskip("axe_core_python", reason="axe-core-python is not installed: pip install axe-core-python")
     page = show(iris(many_models(fits)), width=width, scheme=scheme)
     page.run("for (const node of document.querySelectorAll('details')) node.open = true")
-    page.run(files(axe).joinpath("axe.min.js").read_text(encoding="utf-8"))
-    found = page.run(
-        "const words = v => [v.impact, v.id, v.nodes[0].html, v.nodes[0].failureSummary];"
-        "return axe.run().then(result => result.violations.map(words))"
-    )
-    assert [entry for entry in found if entry[0] in ("serious", "critical")] == []
+    assert page.serious_barriers() == []
 
 
 def test_everything_can_be_reached_by_keyboard(show, iris):

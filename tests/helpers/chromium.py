@@ -10,6 +10,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from importlib.resources import files
 
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Home": "\ue011"}
 KEYS |= {"Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015"}
@@ -77,12 +78,35 @@ class Browser:
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"]) from None
 
-    def visit(self, path, width=1280, height=1000):
-        """Open a file; what was logged before is forgotten."""
+    def visit(self, path, width=1280, height=1000, answers=""):
+        """Open a file, with ``answers`` behind the # of its address; what was logged before is forgotten."""
         self._call("POST", f"{self._session}/window/rect", {"width": width, "height": height})
         for kind in ("browser", "performance"):
             self.log(kind)
-        self._call("POST", f"{self._session}/url", {"url": path.as_uri()})
+        self._call("POST", f"{self._session}/url", {"url": path.as_uri() + (f"#{answers}" if answers else "")})
+
+    def look(self, width=1400, height=900, scheme="light", media=""):
+        """Be a screen of this size, a phone's if it is narrow, for a reader who prefers light or dark."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.emulate("Emulation.setEmulatedMedia", media=media, features=features)
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.emulate("Emulation.setDeviceMetricsOverride", **size)
+
+    def look_as_before(self):
+        """Undo ``look``."""
+        self.emulate("Emulation.clearDeviceMetricsOverride")
+        self.emulate("Emulation.setEmulatedMedia", media="", features=[])
+
+    def serious_barriers(self):
+        """What axe-core says of serious barriers to people with disabilities on the page."""
+        import axe_core_python
+
+        self.run(files(axe_core_python).joinpath("axe.min.js").read_text(encoding="utf-8"))
+        found = self.run(
+            "const words = v => [v.impact, v.id, v.nodes[0].html, v.nodes[0].failureSummary];"
+            "return axe.run().then(result => result.violations.map(words))"
+        )
+        return [entry for entry in found if entry[0] in ("serious", "critical")]
 
     def run(self, script, *arguments):
         """What a script returns."""

@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from helpers.chromium import Browser, missing
 from threadpoolctl import threadpool_limits
 
 from soft_clustering import kernels
@@ -27,6 +26,8 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def browser():
     """A browser without a window; a test that asks for it is skipped where there is none."""
+    from helpers.chromium import Browser, missing
+
     reason = missing()
     if reason:
         pytest.skip(reason)

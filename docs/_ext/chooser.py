@@ -8,6 +8,7 @@ import inspect
 import json
 from collections import defaultdict
 from html import escape
+from itertools import product
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
@@ -244,12 +245,6 @@ def methods():
         finds_k = not needs_n_clusters(model)
         use, _, avoid = row.use_when.partition("; not ")
         module = row.module.rpartition(".")[2]
-        flags = [
-            {"unknown_k": k, "missing": missing, "labels": labels}
-            for k in (False, True)
-            for missing in (False, True)
-            for labels in (False, True)[: 1 + ("labels" in row.suits)]
-        ]
         found.append(
             {
                 "name": row.name,
@@ -264,15 +259,22 @@ def methods():
                 "page": f"api/generated/soft_clustering.{row.name}.html",
                 "example": f"gallery/{row.family}/plot_{module}.html",
                 "guide": f"guide/families/{row.family}.html#{row.name.lower()}",
-                "code": {kind: {key(**choice): code(row, model, kind, **choice) for choice in flags} for kind in kinds},
+                "code": {kind: variants(row, model, kind) for kind in kinds},
             }
         )
     return sorted(found, key=lambda method: -method["standing"])
 
 
-def key(*, unknown_k, missing, labels):
-    """Return the name of a variant of the code."""
-    return "".join(map(str, map(int, (unknown_k, missing, labels))))
+def variants(row, model, kind):
+    """Return the code for each answer to the questions that change it; the key is a digit for each of the three."""
+    asked = {option.trait for question in QUESTIONS if kind in question.data for option in question.options}
+    choices = product(*((False, True)[: 1 + (trait in asked)] for trait in ("unknown_k", "missing", "labels")))
+    return {
+        f"{unknown_k:d}{missing:d}{labels:d}": code(
+            row, model, kind, unknown_k=unknown_k, missing=missing, labels=labels and "labels" in row.suits
+        )
+        for unknown_k, missing, labels in choices
+    }
 
 
 def form():

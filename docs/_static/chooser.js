@@ -48,8 +48,7 @@
 
   function card(method, kind, wanted) {
     const asks = (trait) => Number(wanted.some((wish) => wish.trait === trait));
-    const labels = asks("labels") && method.suits.includes("labels") ? 1 : 0;
-    const code = method.code[kind][`${asks("unknown_k")}${asks("missing")}${labels}`];
+    const code = method.code[kind][["unknown_k", "missing", "labels"].map(asks).join("")];
     const copy = element("button", { type: "button", textContent: "Copy the code" });
     copy.addEventListener("click", () => {
       navigator.clipboard.writeText(code).then(() => {

@@ -1,0 +1,28 @@
+"""The README is short, and its table has every method of the registry."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from soft_clustering._registry import REGISTRY
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def test_about_a_screen():
+    assert len(README.splitlines()) <= 120
+
+
+def test_table_of_families_has_every_method():
+    rows = [line.split("|")[1:-1] for line in README.splitlines() if re.match(r"\| [a-z, ]+ \| .*`", line)]
+    found = {
+        (name, family, bool(mark))
+        for families, _, methods in rows
+        for name, mark in re.findall(r"`(\w+)`(†?)", methods)
+        for family in families.strip().split(", ")
+    }
+    known = {(row.name, row.family, row.reconstructed is not None) for row in REGISTRY}
+    assert known <= found
+    assert {name for name, _, _ in found} == {row.name for row in REGISTRY}
+    assert f"{len(REGISTRY)} published algorithms" in README

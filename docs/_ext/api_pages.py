@@ -93,7 +93,7 @@ def describe(app, what, name, obj, options, lines):
 def escape_formulas(app, what, name, obj, options, lines):
     """Escape bars of norms and trailing underscores of attributes, which are no markup in our docstrings."""
     for i, line in enumerate(lines):
-        if not line.lstrip().startswith((">>>", "...", ":")):
+        if not line.lstrip().startswith((">>>", "...")):
             pieces = re.split(r"(``.+?``|`[^`]+`)", line)
             pieces[::2] = [re.sub(r"\||(?<=\w)_(?!\w)", r"\\\g<0>", piece) for piece in pieces[::2]]
             lines[i] = "".join(pieces)

@@ -109,3 +109,14 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_favicon = "_static/logo.svg"
+
+
+def mend_lists_of_citations(app, pagename, templatename, context, doctree):
+    """Docutils marks lists of citations and footnotes as lists for screen readers, but not their items as items."""
+    for kind in ("citation", "footnote"):
+        marked = f'<div role="list" class="{kind}-list">'
+        context["body"] = context.get("body", "").replace(marked, f'<div class="{kind}-list">')
+
+
+def setup(app):
+    app.connect("html-page-context", mend_lists_of_citations)

@@ -117,6 +117,7 @@ QUESTIONS = (
             Option("two_views", "measurements and proportions", "does not tell measurements from proportions"),
             Option("many_features", "many related features", "not made for many related features"),
             Option("many_clusters", "many clusters", "may end in a poor optimum of many clusters"),
+            Option("learnt_softness", "how soft must be learnt", "the softness is a parameter"),
             Option("stream", "rows arrive in batches", "needs all rows at once"),
         ),
         4,

@@ -17,6 +17,7 @@ LABELS = {
     "two_views": "two views",
     "many_features": "many features",
     "many_clusters": "many clusters",
+    "learnt_softness": "softness learnt",
     "stream": "batches",
     "short_texts": "short texts",
     "similarity": "own similarity",

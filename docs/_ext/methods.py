@@ -1,4 +1,4 @@
-"""``{methods} FAMILY``: a table of the methods of a family, from the registry."""
+"""``{methods} FAMILY``: a table of the methods of a family, from the registry; for pages in Markdown."""
 
 from sphinx.util.docutils import SphinxDirective
 
@@ -14,18 +14,13 @@ class Methods(SphinxDirective):
         rows = [row for row in REGISTRY if row.family == self.arguments[0]]
         if not rows:
             raise self.error(f"no method of the family {self.arguments[0]!r}")
-        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 16 28 33 23", ""]
-        lines += ["   * - Method", "     - Published by", "     - Use it for", "     - Not for"]
+        lines = ["| Method | Published by | Use it for | Not |", "|---|---|---|---|"]
         for row in rows:
             use, _, avoid = row.use_when.partition("; not ")
             mark = " †" if row.reconstructed else ""
-            lines += [f"   * - :class:`~soft_clustering.{row.name}`{mark}", f"     - {row.citation}"]
-            lines += [f"     - {use}", f"     - {avoid.removeprefix('for ')}"]
+            lines.append(f"| {{class}}`~soft_clustering.{row.name}`{mark} | {row.citation} | {use} | {avoid} |")
         if any(row.reconstructed for row in rows):
-            lines += [
-                "",
-                "† Reconstructed: the text of the publication was not at hand; its page says what is known of it.",
-            ]
+            lines += ["", "† Reconstructed: the text of the publication was not at hand; its page says what is known."]
         return self.parse_text_to_nodes("\n".join(lines))
 
 

@@ -13,6 +13,7 @@ TRAITS = {
     "any_shape": "follows clusters of any shape",
     "many_features": "made for many related features",
     "many_clusters": "searches on where many clusters make many poor optima",
+    "learnt_softness": "learns how soft the memberships are",
     "large": "takes time and memory linear in the size of the data",
     "stream": "learns from batches",
     "labels": "uses labels of a few samples",
@@ -121,7 +122,7 @@ REGISTRY: tuple[Row, ...] = (
         "tables of binary and heavy-tailed features",
         "The abstract and summaries name a learnt fuzziness, an embedding from an eigenproblem with a graph term and "
         "the mixture without it; the form of the objective, the graph and the degrees from neighbours are ours.",
-        suits=("any_shape",),
+        suits=("any_shape", "learnt_softness"),
     ),
     Row(
         "AFCMSimple",
@@ -132,7 +133,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
         "Only the abstract was at hand: it names the case without the graph, a simplified Gaussian mixture; the "
         "constants of the objective and of the entropy weight are ours.",
-        suits=("round", "overlap", "large"),
+        suits=("round", "overlap", "large", "learnt_softness"),
     ),
     Row(
         "CAFHFCM",
@@ -164,7 +165,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters, labels or prior memberships of a few samples; not if only the classes of the rest matter",
         "Only the abstract and introduction were at hand: an entropy between memberships and priors, for samples that "
         "have one, is added to fuzzy c-means; its form, the learnt entropy weight and the weight of labels are ours.",
-        suits=("labels", "overlap", "large"),
+        suits=("labels", "overlap", "large", "learnt_softness"),
     ),
     Row(
         "FCC",

@@ -1,13 +1,16 @@
-"""The README is short, and its table has every method of the registry."""
+"""The README is short, its table has every method of the registry, and the site knows its version."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 from soft_clustering._registry import REGISTRY
+from soft_clustering._version import __version__
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_about_a_screen():
@@ -26,3 +29,8 @@ def test_table_of_families_has_every_method():
     assert known <= found
     assert {name for name, _, _ in found} == {row.name for row in REGISTRY}
     assert f"{len(REGISTRY)} published algorithms" in README
+
+
+def test_version_switcher_knows_this_version():
+    versions = json.loads((ROOT / "docs" / "_static" / "switcher.json").read_text(encoding="utf-8"))
+    assert __version__ in {entry["version"] for entry in versions}

@@ -42,7 +42,8 @@ class Links(HTMLParser):
 
 
 def test_no_link_is_broken():
-    pages = {path: Links(path.read_text(encoding="utf-8")) for path in SITE.rglob("*.html")}
+    paths = [path for path in SITE.rglob("*.html") if "_static" not in path.parts]  # the theme's templates
+    pages = {path: Links(path.read_text(encoding="utf-8")) for path in paths}
     broken = set()
     for page, links in pages.items():
         for target in links.targets:
@@ -95,16 +96,14 @@ def test_pages_are_for_everybody(open_page, name, width, scheme):
 
 def test_formulas_are_set(open_page):
     page = open_page("guide/families/fuzzy.html")
-    assert wait_for(page, "return document.querySelectorAll('mjx-container').length") > 5
+    assert wait_for(page, "return document.querySelectorAll('mjx-container').length") >= 5
 
 
 def test_search_works_offline(open_page):
     page = open_page("search.html")
     page.run("location.search = '?q=fuzzifier'")
-    found = wait_for(
-        page, "return [...document.querySelectorAll('#search-results li a')].map(node => node.href).join()"
-    )
-    assert "guide/families/fuzzy.html" in found
+    found = "#search-results a[href*='guide/families/fuzzy.html']"
+    assert wait_for(page, f'return document.querySelector("{found}") !== null')
 
 
 # The chooser ----------------------------------------------------------------------------------------------------------

@@ -87,7 +87,10 @@ class Browser:
 
     def look(self, width=1400, height=900, scheme="light", media=""):
         """Be a screen of this size, a phone's if it is narrow, for a reader who prefers light or dark."""
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        features = [
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]
         self.emulate("Emulation.setEmulatedMedia", media=media, features=features)
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
         self.emulate("Emulation.setDeviceMetricsOverride", **size)

@@ -1,50 +1,91 @@
-"""Possibilistic fuzzy c-means: a point between the clusters and an outlier have the same memberships, 1/2 and 1/2.
+"""
+PFCM: doubt and outlier told apart
+==================================
 
-Run ``python examples/plot_pfcm.py [picture.png]``; without a file name a window opens.
+A membership of one half may mean that a sample lies between two clusters, or that it lies far from both. Possibilistic
+fuzzy c-means learns a membership *and* a typicality: the first says which cluster, the second says whether the sample
+fits there at all. Outliers pull its centres less than those of fuzzy c-means, and the memberships keep the centres
+apart, which may coincide in possibilistic c-means.
 """
 
-import sys
+# %%
+# A sample between the clusters, and one far from both
+# ----------------------------------------------------
+# These are the twelve points with which the authors of the method explain it: two diamonds, a point half-way between
+# them, and an outlier above that point. By symmetry both have the memberships 0.5 and 0.5. Their typicalities differ.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_blobs
 
-from soft_clustering import FCM, PFCM
+from soft_clustering import FCM, PCM, PFCM, RPFKM
+from soft_clustering.plotting import MembershipContourDisplay, MembershipScatterDisplay, cluster_colors
 
-# the data of Pal, Pal, Keller and Bezdek: two diamonds, a point between them, and an outlier above it
-LEFT = [(-5, 0), (-3.34, 1.67), (-3.34, 0), (-3.34, -1.67), (-1.67, 0)]
-RIGHT = [(-x, y) for x, y in reversed(LEFT)]
-X = np.array([*LEFT, (0, 0), *RIGHT, (0, 10)])
+diamond = np.array([(-5, 0), (-3.34, 1.67), (-3.34, 0), (-3.34, -1.67), (-1.67, 0)])
+X = np.vstack([diamond, (0, 0), -diamond, (0, 10)])
+between, outlier = 5, 11
+pfcm = PFCM(2, random_state=0).fit(X)
 
+x, y = np.linspace(-8, 8, 200), np.linspace(-4, 12, 200)
+plane = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+figure, axes = plt.subplots(1, 2, figsize=(11, 4.8), sharex=True, sharey=True)
+panels = [
+    (pfcm.predict_memberships(plane), pfcm.memberships_, (0.5, 0.9)),
+    (pfcm.predict_typicalities(plane), pfcm.typicalities_, (0.1, 0.5, 0.9)),
+]
+for ax, (surface, degrees, levels) in zip(axes, panels, strict=True):
+    display = MembershipContourDisplay(x, y, surface.reshape(200, 200, 2), points=X, centers=pfcm.centers_)
+    display.plot(ax, levels=levels)
+    display.points_.set_sizes([25])
+    for row in (between, outlier):
+        label = " and ".join(f"{degree:.2f}" for degree in degrees[row])
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        ax.annotate(label, X[row], xytext=(0, 12), textcoords="offset points", ha="center", bbox=box)
+    ax.set_aspect("equal")
+    if degrees is pfcm.memberships_:
+        display.legend_.remove()
+axes[0].set_title("Memberships: both samples look the same")
+axes[1].set_title("Typicalities: the outlier is typical of nothing")
 
-def main() -> None:
-    model = PFCM(n_clusters=2, m=2.0, random_state=0).fit(X)
-    fcm = FCM(n_clusters=2, m=2.0, random_state=0).fit(X)
-    grid = np.stack(np.meshgrid(np.linspace(-8, 8, 240), np.linspace(-4, 12, 240)), axis=-1)
-    surfaces = {
-        "largest membership u": (model.predict_memberships, model.memberships_),
-        "largest typicality t": (model.predict_typicalities, model.typicalities_),
-    }
-    figure, axes = plt.subplots(1, 2, figsize=(11, 5.2), sharex=True, sharey=True, layout="constrained")
-    for axis, (title, (predict, at_rows)) in zip(axes, surfaces.items(), strict=True):
-        surface = predict(grid.reshape(-1, 2)).max(axis=1).reshape(grid.shape[:2])
-        image = axis.contourf(grid[..., 0], grid[..., 1], surface, levels=np.linspace(0, 1, 11), cmap="Blues")
-        axis.scatter(*X.T, s=26, c="0.15")
-        for row in (5, 11):
-            box = {"facecolor": "white", "edgecolor": "0.6", "boxstyle": "round"}
-            value = f"{at_rows[row].max():.2f}"
-            axis.annotate(value, X[row], xytext=(0, 14), textcoords="offset points", ha="center", bbox=box)
-        axis.scatter(*fcm.centers_.T, marker="P", s=90, c="white", edgecolors="black", label="centres of FCM")
-        axis.scatter(*model.centers_.T, marker="X", s=90, c="gold", edgecolors="black", label="centres of PFCM")
-        axis.set_title(title)
-        axis.set_aspect("equal")
-    axes[0].legend(loc="upper left", fontsize=9)
-    figure.colorbar(image, ax=axes, shrink=0.8)
-    figure.suptitle("PFCM: the point in the middle and the outlier differ in typicality only")
-    if len(sys.argv) > 1:
-        figure.savefig(sys.argv[1], dpi=110)
-    else:
-        plt.show()
+# %%
+# How much the typicalities count
+# -------------------------------
+# Memberships and typicalities both move the centres, with the weights ``membership_weight`` and ``typicality_weight``.
+# Without typicalities the method is fuzzy c-means, whose centres the outlier lifts by more than half a unit. The more
+# the typicalities count, the less it does; in the end the lift is that of possibilistic c-means.
 
+weights = np.geomspace(0.1, 100, 16)
+lifts = [PFCM(2, typicality_weight=weight, random_state=0).fit(X).centers_[:, 1].mean() for weight in weights]
+figure, ax = plt.subplots(figsize=(7, 3.6))
+ax.semilogx(weights, lifts, "o-", color=cluster_colors(1)[0], label="PFCM")
+ax.axhline(FCM(2, random_state=0).fit(X).centers_[:, 1].mean(), color="0.5", linestyle="--", label="FCM")
+possibilistic = PCM(2, typicality="rational", m=2.0, bandwidth_scale=1.0, random_state=0).fit(X)
+ax.axhline(possibilistic.centers_[:, 1].mean(), color="0.5", linestyle=":", label="PCM")
+ax.set(
+    xlabel="typicality_weight", ylabel="lift of the centres", title="The outlier pulls less as typicalities count more"
+)
+ax.legend()
 
-if __name__ == "__main__":
-    main()
+# %%
+# When it fails
+# -------------
+# The method starts from fuzzy c-means and stays near that solution. If a dense group of outliers lies far away, fuzzy
+# c-means gives it a centre, and two clusters must share the next one: typicalities cannot repair that.
+# :class:`~soft_clustering.RPFKM` does not square the distances and draws no starting centre from such a group, so it
+# finds the three clusters. Removing the group and fitting again also works, as the group is easy to see here.
+
+centers = np.array([[-4, 0], [4, 0], [0, 6]])
+clusters, _ = make_blobs(300, centers=centers, cluster_std=1, random_state=0)
+group = np.random.default_rng(0).normal(20, 0.5, size=(10, 2))
+data = np.vstack([clusters, group])
+
+pfcm = PFCM(3, random_state=0).fit(data)
+rpfkm = RPFKM(3, random_state=0).fit(data)
+order = linear_sum_assignment(cdist(pfcm.centers_, rpfkm.centers_))[1]  # the same colours in both panels
+figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), sharex=True, sharey=True)
+MembershipScatterDisplay.from_estimator(pfcm, data, ax=axes[0]).legend_.remove()
+MembershipScatterDisplay.from_memberships(rpfkm.memberships_[:, order], data, centers=rpfkm.centers_[order], ax=axes[1])
+axes[0].set_title("PFCM: ten outliers take a centre")
+axes[1].set_title("RPFKM: three clusters, three centres")

@@ -1,19 +1,33 @@
-"""Latent Dirichlet allocation of short texts: the words of each topic, and new sentences that mix topics.
+"""
+LDA: texts that mix topics
+==========================
 
-Run ``python examples/plot_lda.py [picture.png]``; without a file name a window opens.
+Latent Dirichlet allocation describes a text as a mixture of topics, and a topic as a distribution over words. The
+membership of a text in a topic is the share of its words that come from this topic. Take it for texts that mix several
+topics, if they are longer than a few words.
 """
 
-import sys
+# %%
+# Sentences about two things at once
+# ----------------------------------
+# The 36 sentences of the fit are about space, cooking or football, each about one of them. The six new ones are about
+# two or three. K-means on tf-idf gives each of these to one group. Fuzzy c-means gives degrees, but they say how near a
+# sentence is to the centres, not how much of it belongs where: in the third sentence "rocket" and "launch" are words of
+# space, "fans" and "stadium" words of football, and it leans to football. LDA divides the words of a sentence among the
+# topics and finds the first three sentences to be half and half.
+
 import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-from soft_clustering import LDA
-from soft_clustering.plotting import TernaryDisplay, TopicWordsDisplay, cluster_colors
-from soft_clustering.plotting.ternary import CORNERS
+from soft_clustering import FCM, LDA
+from soft_clustering.datasets import make_topic_corpus
+from soft_clustering.plotting import TernaryDisplay, TopicWordsDisplay, cluster_colors, membership_colors
 
-TEXTS = """
+texts = """
 The rocket carried a telescope and three astronauts into orbit around the earth.
 Astronauts repaired the telescope during a long walk outside the space station.
 The space station circles the earth every ninety minutes in a low orbit.
@@ -52,7 +66,7 @@ The referee stopped the match when fans ran onto the pitch of the stadium.
 Young players of the league train every week with a new coach.
 """.strip().splitlines()
 
-NEW = [
+new_texts = [
     "Astronauts on the space station bake bread in a small oven.",
     "The team ate soup and potatoes before the match.",
     "Fans of the rocket launch filled the stadium and sang.",
@@ -61,47 +75,65 @@ NEW = [
     "Stir the sauce, watch the match, and look at the moon.",
 ]
 
+lda = LDA(n_clusters=3, random_state=0).fit(texts)
+vectorizer = TfidfVectorizer(stop_words="english", min_df=2)
+X, X_new = vectorizer.fit_transform(texts), vectorizer.transform(new_texts)
+centers = np.array([np.asarray(X[lda.labels_ == k].mean(axis=0)).ravel() for k in range(3)])  # same order and colours
+kmeans = KMeans(3, init=centers, n_init=1).fit(X)
+fcm = FCM(3, init=centers).fit(X)
+shares = {
+    "k-means: one topic each": np.eye(3)[kmeans.predict(X_new)],
+    "FCM: how near to each centre": fcm.predict_memberships(X_new),
+    "LDA: how much of each topic": lda.predict_memberships(new_texts),
+}
 
-def main() -> None:
-    model = LDA(n_clusters=3, doc_topic_prior=0.2, topic_word_prior=0.05, n_init=10, random_state=0).fit(TEXTS)
-    shares = model.predict_memberships(NEW)
-
-    figure = plt.figure(figsize=(12.5, 8.2), layout="constrained")
-    grid = figure.add_gridspec(2, 2, height_ratios=[1, 1.35], width_ratios=[1, 1.15])
-    TopicWordsDisplay.from_estimator(model, ax=figure.add_subplot(grid[0, :]), n_words=9)
-
-    triangle = figure.add_subplot(grid[1, 0])
-    TernaryDisplay.from_estimator(model, ax=triangle, s=30, alpha=0.75)
-    for number, place in enumerate(shares @ CORNERS, start=1):
-        triangle.annotate(
-            str(number),
-            place,
-            ha="center",
-            va="center",
-            fontsize=9,
-            fontweight="bold",
-            bbox={"boxstyle": "circle,pad=0.25", "facecolor": "white", "edgecolor": "black"},
-            zorder=5,
-        )
-    triangle.set_title("36 sentences, and 6 new ones (numbers)", fontsize="medium")
-
-    bars = figure.add_subplot(grid[1, 1])
-    rows = np.arange(len(NEW))
-    left = np.zeros(len(NEW))
+figure, axes = plt.subplots(1, 3, figsize=(12, 4.2), sharex=True, sharey=True)
+for ax, (title, memberships) in zip(axes, shares.items(), strict=True):
+    left = np.zeros(len(new_texts))
     for k, color in enumerate(cluster_colors(3)):
-        bars.barh(rows, shares[:, k], left=left, color=color, height=0.45)
-        left += shares[:, k]
-    labels = [textwrap.fill(f"{number}  {text}", 36) for number, text in enumerate(NEW, start=1)]
-    bars.set_yticks(rows, labels, fontsize="small")
-    bars.set(xlim=(0, 1), ylim=(len(NEW) - 0.5, -0.5))
-    bars.tick_params(axis="y", length=0)
-    bars.spines[["top", "right", "left"]].set_visible(False)
-    bars.set_title("shares of the topics in the new sentences", fontsize="medium")
-    if len(sys.argv) > 1:
-        figure.savefig(sys.argv[1], dpi=110)
-    else:
-        plt.show()
+        ax.barh(range(len(new_texts)), memberships[:, k], left=left, color=color, height=0.6, label=f"topic {k}")
+        left += memberships[:, k]
+    ax.set_title(title)
+axes[0].set_yticks(range(len(new_texts)), [textwrap.fill(text, 34) for text in new_texts])
+axes[0].set(xlim=(0, 1), ylim=(len(new_texts) - 0.5, -0.5))
+axes[2].legend(loc="upper left", bbox_to_anchor=(1, 1))
 
+# %%
+# What the topics are
+# -------------------
+# A topic is read by its most probable words. ``lda.top_words(5)`` returns them as lists.
 
-if __name__ == "__main__":
-    main()
+TopicWordsDisplay.from_estimator(lda, n_words=9)
+
+# %%
+# How mixed: the prior of the shares
+# ----------------------------------
+# ``doc_topic_prior`` is what the model expects of a text before it has read it. A small value expects one topic per
+# text; a large one adds a little of every topic to each text, which shows most in short texts such as these. The
+# default is 1 / K. The dots are all 42 sentences: the 36 at the corners, the new ones between them.
+
+figure, axes = plt.subplots(1, 3, figsize=(12, 3.7))
+for ax, prior in zip(axes, (0.05, 1 / 3, 2.0), strict=True):
+    model = LDA(n_clusters=3, doc_topic_prior=prior, random_state=0).fit(texts)
+    TernaryDisplay.from_estimator(model, texts + new_texts, ax=ax, s=30)
+    ax.set_title(f"prior {prior:.2g}: largest share {model.memberships_.max(axis=1).mean():.2f} in the mean", y=1.04)
+
+# %%
+# When it fails
+# -------------
+# The shares of a text are estimated from its words, so a text of a few words says little about them. Here the true
+# shares are known: they were planted, and give the dots their colours. From texts of about 4 words the estimates
+# scatter widely; from 100 words they are near the line. If your texts are that short, join those that belong together
+# (of an author, of a day), or group them by the words they have in common: :class:`~soft_clustering.WBSC`.
+
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharex=True, sharey=True)
+for ax, length in zip(axes, (4, 100), strict=True):
+    corpus = make_topic_corpus(500, 3, document_length=length, alpha=0.4, vocabulary_size=200, random_state=0)
+    planted = corpus.document_topics
+    found = LDA(n_clusters=3, random_state=0).fit(corpus.counts).memberships_
+    found = found[:, (planted.T @ found).argmax(axis=1)]  # the topics in the order of the planted ones
+    error = np.abs(found - planted).sum(axis=1).mean() / 2
+    ax.plot([0, 1], [0, 1], color="0.5", linewidth=1)
+    ax.scatter(planted[:, 0], found[:, 0], c=membership_colors(planted), s=18, linewidths=0)
+    ax.set(xlabel="planted share of topic 0", title=f"{length} words: {error:.0%} of a text in the wrong topic")
+axes[0].set_ylabel("share that LDA finds")

@@ -82,7 +82,7 @@ criteria = ["gaussian_bic", "calinski_harabasz", "modified_partition_coefficient
 choice = choose_n_clusters(FCM(n_init=10), X, range(2, 9), criteria=criteria, random_state=0)
 K = choice.recommended
 choice.plot()
-print(choice.reason)
+print(f"K = {K}: {choice.reason}")
 
 # %%
 # Three models of the same customers
@@ -131,12 +131,14 @@ for name, memberships in models.items():
 # and its whisker is the 95 % interval. The planted kinds are easy to recognise. The model has never seen the channel,
 # but the segments differ in it; they do not differ in the city.
 
+from textwrap import fill
+
 from soft_clustering.explanation import explain_memberships
 
 table = customers.assign(since=pandas.to_datetime(customers["since"], format="%d.%m.%Y"))
 explanation = explain_memberships(gmm.memberships_, table)
 explanation.plot(n_top=4)
-print(*explanation.sentences, sep="\n\n")
+print(*(fill(sentence, 90) for sentence in explanation.sentences), sep="\n\n")
 
 # %%
 # The customers in between
@@ -194,7 +196,7 @@ print(f"report.html: {Path(folder.name, 'report.html').stat().st_size / 1e6:.1f}
 for row in summary["models"]:
     print(f"{row['name']:14s}{row['status']:8s}{row.get('reason') or ''}")
 advice = summary["recommendation"]
-print(advice["reason"])
+print(fill(advice["reason"], 90))
 second = summary["models"][advice["second"]]["name"]
 print(f"Second opinion: {second}, which differs about {advice['n_differ']} of {len(customers)} customers.")
 

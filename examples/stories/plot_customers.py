@@ -168,7 +168,7 @@ print("shares of the new customer:", again.predict_proba(new)[0].round(2))
 # %%
 # A report for everyone else
 # --------------------------
-# ``report.compare`` fits many models, each in a process of its own, and writes one HTML file that needs no network:
+# ``report.compare`` fits several models, each in a process of its own, and writes one HTML file that needs no network:
 # which model to take and why, the profiles of its segments, the customers about whom the models disagree, and how each
 # model ended. A model that fails is a line in the report: the last one is refused, since a fuzzifier must be larger
 # than 1.
@@ -176,14 +176,13 @@ print("shares of the new customer:", again.predict_proba(new)[0].round(2))
 # The recommendation knows only the data, not the four kinds. It names a second opinion and the customers about whom the
 # two differ: look at these before you decide.
 
-from soft_clustering import GathGeva, report
+from soft_clustering import report
 
 features = pandas.DataFrame(X, columns=preparation.get_feature_names_out(), index=customers.index)
 summary = report.compare(
     {
         "k-means": KMeans(K),
         "FCM": FCM(K),
-        "GathGeva": GathGeva(K),
         "GMM": GMM(K, covariance_type="diag", n_init=3),
         "FCM, m = 0.5": FCM(K, m=0.5),
     },

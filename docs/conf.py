@@ -71,6 +71,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "reset_modules": ("matplotlib", "seaborn", same_look),
     "parallel": 2,
+    "capture_repr": ("_repr_html_",),
     "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,

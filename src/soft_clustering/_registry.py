@@ -173,7 +173,7 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Kim, Lee (2002)",
-        "colours of images, grouped by how alike they look; on other features no better than FCM",
+        "colours of images, grouped by how alike they look; not for other features, where FCM is as good",
         "The abstract names a three-dimensional fuzzy colour ball, two distances between colours and fuzzy colour "
         "centroids; the formulae and the radii are ours.",
         suits=("colours",),
@@ -378,6 +378,8 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Lin, Kondadadi (2001)",
         "short result lists, groups that words explain; not for rich vocabularies, which give very many groups",
+        "The full text was not at hand: the rules of similarity and union and the threshold are reconstructed from "
+        "descriptions; the order of unions and the graded degrees are ours.",
         suits=("overlap", "short_texts"),
     ),
     Row(
@@ -387,6 +389,8 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Lin, Kondadadi (2001)",
         "overlapping groups of texts by any similarity, some texts in no group; not for texts of a few words",
+        "The steps are reconstructed from descriptions of them; the choice of seeds and of the similarity limit, and "
+        "the default settings, are ours.",
         suits=("overlap", "outliers", "similarity"),
     ),
     Row(
@@ -396,6 +400,8 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Kondadadi, Kozma (2002)",
         "streaming texts, number of groups unknown, one pass; not if the order of the texts must not matter",
+        "That all categories above the vigilance learn is reconstructed; that the match is the membership, and the "
+        "default settings, are ours.",
         suits=("overlap", "stream"),
     ),
     Row(

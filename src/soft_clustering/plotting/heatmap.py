@@ -135,7 +135,7 @@ class MembershipHeatmapDisplay:
         left = [-0.5 - 2 * width, -0.5 - width]
         self.strip_ = ax.pcolormesh(left, self.edges_, colors[:, None], rasterized=True)
         ax.hlines(borders[borders < n], -0.5, K - 0.5, colors="0.5", linewidth=0.6)
-        mean = f"\n(a line is the mean of about {n / len(sizes):.0f})" if sizes.max() > 1 else ""
+        mean = f"\n(a line is the mean of up to {sizes.max()})" if sizes.max() > 1 else ""
         ax.set(xlim=(left[0], K - 0.5), ylim=(n, 0), xlabel="cluster", ylabel="samples, sorted by cluster" + mean)
         ax.set_xticks(range(K))
         ax.yaxis.set_major_formatter("{x:,.0f}")

@@ -80,7 +80,7 @@ ax.legend()
 friends = np.zeros((1, 120))
 for community in graph.cover.T[:2]:
     friends[0, np.flatnonzero(community)[:10]] = 1
-model.predict_memberships(friends)[0, order].round(2)
+print("affiliations of the newcomer:", model.predict_memberships(friends)[0, order].round(2))
 
 # %%
 # When it fails

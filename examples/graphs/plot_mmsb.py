@@ -54,7 +54,7 @@ for ax, columns in zip(axes, (partition, found), strict=True):
     ax.set_title(f"{(columns[desk].argmax(axis=1) == 2).sum()} of the 16 people of the desk (ringed) in its block")
 axes[0].set_title("Spectral clustering: " + axes[0].get_title())
 axes[1].set_title("MMSB: " + axes[1].get_title())
-found[both].round(2)  # those who work for both teams
+print("shares of those who work for both teams:", *found[both].round(2), sep="\n")
 
 # %%
 # How the blocks are linked

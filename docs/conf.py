@@ -1,10 +1,12 @@
 """Sphinx settings of the documentation."""
 
+import os
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
 HERE = Path(__file__).parent
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # examples run side by side, one on each core
 sys.path.insert(0, str(HERE / "_ext"))
 
 project = "soft-clustering"

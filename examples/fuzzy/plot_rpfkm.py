@@ -45,7 +45,7 @@ for ax in axes[1:]:
 scores = [adjusted_rand_score(drawn, model.labels_[:450]) for model in (fcm, rpfkm)]
 axes[0].set_title("FCM: centres among the outliers")
 axes[1].set_title(f"FCM, near the clusters: adjusted Rand index {scores[0]:.2f}")
-axes[2].set_title(f"RPFKM: {scores[1]:.2f}")
+axes[2].set_title(f"RPFKM, near the clusters: {scores[1]:.2f}")
 
 # %%
 # Memberships that are exactly 0 or 1

@@ -84,8 +84,8 @@ for ax, confidence in zip(axes, (1.0, 0.8), strict=True):
 # When it fails
 # -------------
 # Each class is one round cluster, and labels cannot bend it: on the moons every label is kept, but the samples beside
-# it may go to the other cluster. :class:`~soft_clustering.SoftKSC` takes labels, too, and follows clusters of any shape.
-# If only the classes of the other samples matter, a classifier is better still:
+# it may go to the other cluster. :class:`~soft_clustering.SoftKSC` takes labels, too, and follows clusters of any
+# shape. If only the classes of the other samples matter, a classifier is better still:
 # :class:`sklearn.semi_supervised.LabelSpreading`.
 
 X, moon = make_moons(500, noise=0.08, random_state=0)

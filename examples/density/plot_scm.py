@@ -46,15 +46,15 @@ axes[1].set_title(f"SCM finds {scm.n_clusters_} clusters")
 
 Z = (X - X.min(axis=0)) / np.ptp(X, axis=0)  # the method works in the unit cube
 reach = scm.squash_factor * scm.radius_
-left = scm.potentials_.copy()
+left, highest = scm.potentials_.copy(), scm.potentials_.max()
 figure, axes = plt.subplots(1, 3, figsize=(12, 4), sharex=True, sharey=True)
 for k, index in enumerate(scm.center_indices_, start=1):
     distance = ((Z - Z[index]) ** 2).sum(axis=1)
     left -= left[index] * np.exp(-4 * distance / reach**2)
     if k in (1, 3, 5):
         ax = axes[k // 2]
-        image = ax.scatter(*X.T, c=left, cmap="Greys", vmin=0, vmax=scm.potentials_.max(), s=14, edgecolors="0.8")
-        ax.set_title(f"After {k} centre{'s' if k > 1 else ''}: at most {left.max() / scm.potentials_.max():.0%} is left")
+        image = ax.scatter(*X.T, c=left, cmap="Greys", vmin=0, vmax=highest, s=14, edgecolors="0.8")
+        ax.set_title(f"After {k} centre{'s' if k > 1 else ''}: at most {left.max() / highest:.0%} is left")
 figure.colorbar(image, ax=axes, label="potential that is left")
 
 # %%

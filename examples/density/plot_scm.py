@@ -53,7 +53,7 @@ for k, index in enumerate(scm.center_indices_, start=1):
     left -= left[index] * np.exp(-4 * distance / reach**2)
     if k in (1, 3, 5):
         ax = axes[k // 2]
-        image = ax.scatter(*X.T, c=left, cmap="Greys", vmin=0, vmax=highest, s=14, edgecolors="0.8")
+        image = ax.scatter(*X.T, c=left, cmap="Greys", vmin=0, vmax=highest, s=22, edgecolors="0.8", linewidths=0.3)
         ax.set_title(f"After {k} centre{'s' if k > 1 else ''}: at most {left.max() / highest:.0%} is left")
 figure.colorbar(image, ax=axes, label="potential that is left")
 

@@ -57,7 +57,7 @@ axes[1].set_title(f"GMM fits three ellipses: Rand index {adjusted_rand_score(y, 
 sizes = range(1, 9)
 figure, ax = plt.subplots(figsize=(7, 4.2))
 for kind, color in zip(("full", "tied", "diag", "spherical"), cluster_colors(4), strict=True):
-    bic = [GMM(K, covariance_type=kind, n_init=5, random_state=0).fit(X).bic(X) for K in sizes]
+    bic = [GMM(K, covariance_type=kind, n_init=2, random_state=0).fit(X).bic(X) for K in sizes]
     best = int(np.argmin(bic))
     ax.plot(sizes, bic, color=color, marker="o", markersize=4, label=f"{kind}: smallest {bic[best]:.0f}")
     ax.plot(sizes[best], bic[best], color=color, marker="D", markersize=9)

@@ -2,9 +2,9 @@
 Memberships as features in GridSearchCV
 =======================================
 
-A soft clusterer is a transformer: its memberships can be the features of a simple classifier or regressor, and the number
-of clusters is a parameter that a grid search tunes. This story measures on two data sets what that is worth, beside
-the raw features and beside hard clusters.
+A soft clusterer is a transformer: its memberships can be the features of a simple classifier or regressor, and the
+number of clusters is a parameter that a grid search tunes. This story measures on two data sets what that is worth,
+beside the raw features and beside hard clusters.
 """
 
 # %%
@@ -109,9 +109,9 @@ draw(ax, searches, raw, "accuracy")
 ax.set_title("Digits, held-out images: " + ", ".join(f"{name} {score:.1%}" for name, score in held_out.items()))
 
 # %%
-# In 64 features the fuzzifier is near 1, for a reason that the next section shows, and memberships are close to 0 and 1:
-# soft and hard features are nearly the same. The grid took the largest K that it was offered, so more clusters may do
-# even better.
+# In 64 features the fuzzifier is near 1, for a reason that the next section shows, and memberships are close to 0 and
+# 1: soft and hard features are nearly the same. The grid took the largest K that it was offered, so more clusters may
+# do even better.
 
 for features, found in searches.items():
     print(f"{features}: K = {found.best_params_['clusters__n_clusters']}")
@@ -120,8 +120,8 @@ for features, found in searches.items():
 # When it fails
 # -------------
 # In 64 features all distances are alike, and a fuzzifier of 2 makes all memberships alike, too: they approach 1 / K and
-# hold no information. The default ``m="auto"`` of :class:`~soft_clustering.FCM` falls with the number of features. Whoever
-# sets ``m`` should search over it as well and read the warnings, of which the last is printed here.
+# hold no information. The default ``m="auto"`` of :class:`~soft_clustering.FCM` falls with the number of features.
+# Whoever sets ``m`` should search over it as well and read the warnings, of which the last is printed here.
 # :class:`~soft_clustering.GMM` is another way out: its memberships have no fuzzifier.
 
 fuzzifiers = [1.05, 1.2, 1.35, 1.5, 1.7]

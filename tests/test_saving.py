@@ -18,6 +18,7 @@ from soft_clustering import FCM, GMM, prepare
 from soft_clustering._extras import is_installed
 from soft_clustering._registry import REGISTRY
 from soft_clustering.saving import load_model, save_model
+from soft_clustering.testing import make_sample, quick
 
 X, Y = load_iris(return_X_y=True)
 SHARES = (X - X.min(axis=0) + 0.1) / (np.ptp(X, axis=0) + 0.2)  # in (0, 1), as models of shares need it
@@ -54,6 +55,37 @@ def test_every_model_comes_back(name, model, suffix, tmp_path):
         pipeline[-1].predict_memberships(pipeline[:-1].transform(new)),
     )
     np.testing.assert_array_equal(again.predict(new), pipeline.predict(new))
+
+
+def other_models():
+    for row in REGISTRY:
+        model = getattr(soft_clustering, row.name)
+        if model.modality != "features":
+            absent = row.extra is not None and not is_installed(row.extra)
+            skip = pytest.mark.skipif(absent, reason=f"the extra {row.extra} is not installed")
+            yield pytest.param(model, id=row.name, marks=skip)
+
+
+@pytest.mark.parametrize("model", list(other_models()))
+def test_models_of_other_data_come_back(model, tmp_path):
+    known = inspect.signature(model).parameters
+    estimator = quick(model(**({"random_state": 0} if "random_state" in known else {})))
+    sample = make_sample(estimator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        estimator.fit(sample.X)
+    save_model(tmp_path / "m.skops", estimator)
+    again = load_model(tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.memberships_, estimator.memberships_)
+    np.testing.assert_array_equal(again.predict_memberships(sample.new), estimator.predict_memberships(sample.new))
+
+
+def test_prediction_needs_no_results_of_the_fit(tmp_path):
+    model = FCM(2, random_state=0).fit(X)
+    expected = model.predict_memberships(X)
+    del model.memberships_, model.labels_
+    save_model(tmp_path / "m.skops", model)
+    np.testing.assert_array_equal(load_model(tmp_path / "m.skops").predict_memberships(X), expected)
 
 
 def test_preparation_of_every_kind_comes_back(tmp_path):

@@ -15,14 +15,18 @@ MODULES = (
     ("soft_clustering.saving", "Saving models", "Models as files that are safe to open."),
     ("soft_clustering.metrics", "Metrics", "Indices of memberships and partitions, and their agreement with a truth."),
     ("soft_clustering.selection", "Choosing the number of clusters", "Criteria and a recommendation for K."),
-    ("soft_clustering.explanation", "Explaining clusters", "What sets each cluster apart."),
+    (
+        "soft_clustering.explanation",
+        "Explaining clusters",
+        "What sets each cluster apart; ``explain`` is also at the top.",
+    ),
     ("soft_clustering.recommendation", "Which model to take", "The recommendation at the end of a comparison."),
     ("soft_clustering.plotting", "Plots", "Displays of memberships, graphs, topics, images and indices."),
     ("soft_clustering.benchmarking", "Benchmarks", "Speed, memory, scalability and quality of many models."),
     ("soft_clustering.report", "Reports", "One HTML page about a comparison."),
     ("soft_clustering.testing", "Checking an estimator", "The conformance checks, for your own estimators too."),
 )
-PACKAGE = ("prepare", "explain", "show_versions")  # functions at the top of the package
+PACKAGE = ("prepare", "show_versions")  # functions at the top of the package
 ROWS = {row.name: row for row in REGISTRY}
 
 

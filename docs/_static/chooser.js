@@ -90,12 +90,18 @@
   }
 
   // The answers stand in the address, so that they can be sent on.
-  for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
-    const button = form.querySelector(`input[name="${CSS.escape(name)}"][value="${CSS.escape(value)}"]`);
-    if (button) button.checked = true;
+  function read() {
+    for (const group of form.querySelectorAll("fieldset")) group.querySelector("input").checked = true;
+    for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
+      const button = form.querySelector(`input[name="${CSS.escape(name)}"][value="${CSS.escape(value)}"]`);
+      if (button) button.checked = true;
+    }
+    update();
   }
+
   summary.addEventListener("click", () => answers.scrollIntoView());
   form.addEventListener("change", update);
   form.addEventListener("reset", () => setTimeout(update));
-  update();
+  window.addEventListener("hashchange", read);
+  read();
 })();

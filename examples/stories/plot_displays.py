@@ -104,7 +104,7 @@ TernaryDisplay.from_estimator(fcm)
 # ---------------------
 # :class:`~soft_clustering.plotting.ClusterProfilesDisplay` says what sets each cluster apart: the features that differ
 # most from the other samples, in standard deviations, with an interval. It draws what
-# :func:`~soft_clustering.explain` finds; for texts the bars are words, for graphs central nodes.
+# :func:`~soft_clustering.explanation.explain` finds; for texts the bars are words, for graphs central nodes.
 
 ClusterProfilesDisplay(explain(fcm, iris)).plot()
 

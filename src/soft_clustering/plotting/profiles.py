@@ -25,7 +25,7 @@ class ClusterProfilesDisplay:
     Parameters
     ----------
     explanation : Explanation
-        From :func:`soft_clustering.explain`.
+        From :func:`soft_clustering.explanation.explain`.
 
     Attributes
     ----------

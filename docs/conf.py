@@ -30,6 +30,7 @@ exclude_patterns = ["_build", "gallery/**/*.ipynb"]
 templates_path = ["_templates"]
 # single backquotes in docstrings are code
 default_role = "literal"
+highlight_language = "none"  # what is not marked as code of a language is output
 suppress_warnings = ["config.cache"]  # the gallery's settings hold functions
 
 # Pages ----------------------------------------------------------------------------------------------------
@@ -74,6 +75,7 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "seaborn", same_look),
     "parallel": 2,
     "capture_repr": ("_repr_html_",),
+    "thumbnail_size": (480, 260),
     "show_memory": False,
     "show_signature": False,
     "remove_config_comments": True,
@@ -102,6 +104,7 @@ html_theme_options = {
     ],
     "switcher": {"json_url": "_static/switcher.json", "version_match": release},
     "check_switcher": False,  # it would ask the network
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
     "header_links_before_dropdown": 7,
     "show_toc_level": 2,

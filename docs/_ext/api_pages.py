@@ -90,7 +90,8 @@ def describe(app, what, name, obj, options, lines):
     facts += [f":Published by: {row.citation}"]
     facts += [f':Needs: ``pip install "soft-clustering[{row.extra}]"``'] if row.extra else []
     facts += [f":Reconstructed: {row.reconstructed}"] if row.reconstructed else []
-    start = lines.index("") + 1
+    first = next(i for i, line in enumerate(lines) if line)  # the summary; an empty line follows it
+    start = lines.index("", first) + 1
     lines[start:start] = [*facts, ""]
 
 

@@ -32,7 +32,7 @@ chosen = {
     "C": by_size[:, 0].argmax(),
 }
 
-figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), width_ratios=[1, 1, 0.62])
+figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), width_ratios=[1, 1, 0.62])
 hard = MembershipScatterDisplay.from_memberships(np.eye(3)[kmeans.labels_], X, ax=axes[0])
 soft = MembershipScatterDisplay.from_memberships(fcm.memberships_, X, ax=axes[1])
 axes[0].set_title("hard: one label each")

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "soft_clustering"
 MODULES = (".py", ".html", ".css", ".js")  # with the templates of a report
+MADE = ("docs/_build/", "docs/api/", "docs/gallery/", "docs/sg_execution_times")  # by Sphinx
 COMPILED = re.compile(rf"{PACKAGE}/kernels/_compiled[^/]*\.(so|pyd)")
 
 
@@ -24,9 +25,10 @@ def sources(*suffixes: str) -> list[str]:
 
 
 def scripts(*folders: str) -> list[str]:
-    """Return the Python files and pages of these folders of the checkout."""
+    """Return the Python files and pages of these folders of the checkout, without those that Sphinx has made."""
     paths = (path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".md", ".rst"})
-    return sorted(path.relative_to(ROOT).as_posix() for path in paths)
+    names = sorted(path.relative_to(ROOT).as_posix() for path in paths)
+    return [name for name in names if not name.startswith(MADE)]
 
 
 def wheel_defects(names: set[str]) -> list[str]:

@@ -88,7 +88,7 @@ def describe(app, what, name, obj, options, lines):
     facts = [f":Family: :doc:`{row.family} </guide/families/{row.family}>`", f":Use it when: {use}"]
     facts += [f":Not: {avoid}"] if avoid else []
     facts += [f":Published by: {row.citation}"]
-    facts += [f':Needs: ``pip install "soft-clustering[{row.extra}]"``'] if row.extra else []
+    facts += [f':Needs: ``pip install -c constraints.txt ".[{row.extra}]"``'] if row.extra else []
     facts += [f":Reconstructed: {row.reconstructed}"] if row.reconstructed else []
     first = next(i for i, line in enumerate(lines) if line)  # the summary; an empty line follows it
     start = lines.index("", first) + 1

@@ -69,7 +69,7 @@
     article.append(reasons(method, wanted));
     article.append(element("p", {}, element("strong", { textContent: "For " }), method.use + "."));
     if (method.avoid) article.append(element("p", {}, element("strong", { textContent: "Not " }), method.avoid + "."));
-    if (method.extra) article.append(element("p", {}, "It needs ", element("code", { textContent: `pip install "soft-clustering[${method.extra}]"` }), "."));
+    if (method.extra) article.append(element("p", {}, "It needs ", element("code", { textContent: `pip install -c constraints.txt ".[${method.extra}]"` }), "."));
     article.append(element("pre", { tabIndex: 0 }, element("code", { textContent: code })), links);
     return article;
   }

@@ -125,11 +125,11 @@ for name, memberships in models.items():
 # %%
 # What the segments are
 # ---------------------
-# :func:`~soft_clustering.explanation.explain` describes the clusters of a model by its features. Here the channel and the city
-# shall be described, too, so the function for any table and any memberships is called. It speaks in the units of the
-# file: years, euros, dates. A bar says by how many standard deviations the mean of a segment differs from all others,
-# and its whisker is the 95 % interval. The planted kinds are easy to recognise. The model has never seen the channel,
-# but the segments differ in it; they do not differ in the city.
+# :func:`~soft_clustering.explanation.explain` describes the clusters of a model by its features. Here the channel and
+# the city shall be described, too, so the function for any table and any memberships is called. It speaks in the
+# units of the file: years, euros, dates. A bar says by how many standard deviations the mean of a segment differs
+# from all others, and its whisker is the 95 % interval. The planted kinds are easy to recognise. The model has never
+# seen the channel, but the segments differ in it; they do not differ in the city.
 
 from textwrap import fill
 

@@ -2,9 +2,9 @@
 What the clusters are: explaining a table of customers
 ======================================================
 
-A clustering gives numbers: cluster 0, 1 and 2. :func:`~soft_clustering.explanation.explain` says what they are: how large each
-cluster is, what sets it apart from the rest, who is typical of it and who is on the border, in the columns and units of
-the table.
+A clustering gives numbers: cluster 0, 1 and 2. :func:`~soft_clustering.explanation.explain` says what they are: how
+large each cluster is, what sets it apart from the rest, who is typical of it and who is on the border, in the columns
+and units of the table.
 """
 
 # %%

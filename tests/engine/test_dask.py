@@ -12,8 +12,10 @@ from soft_clustering.engine.alternating import AlternatingClusterer
 from soft_clustering.testing import make_sample
 from soft_clustering.testing.inputs import explicit_start
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 pytest.importorskip("distributed")
+dask_blocks = pytest.importorskip("soft_clustering.engine.dask_blocks")
 
 X, _ = make_blobs(1200, 4, centers=3, cluster_std=2.5, random_state=0)
 START = X[:3]
@@ -98,26 +100,149 @@ def test_default_start_finds_the_clusters(cluster):
 
 
 def test_grouping_does_not_change_a_bit(monkeypatch):
-    from soft_clustering.engine import dask_blocks
-
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_GROUP", 1)
     data = da.from_array(X, chunks=(70, 4))
-    expected = FCM(3, init=START).fit(data).centers_
+    expected = FCM(3, init=START).fit(data)
     for groups in (1, 3, 100):
-        monkeypatch.setattr(dask_blocks, "_GROUPS", groups)
-        np.testing.assert_array_equal(FCM(3, init=START).fit(data).centers_, expected)
+        with dask.config.set(num_workers=groups):
+            model = FCM(3, init=START).fit(data)
+        assert model.centers_.tobytes() == expected.centers_.tobytes()
+        assert model.objective_ == expected.objective_
 
 
-def test_chunks_of_one_worker_go_together(cluster):
-    from soft_clustering.engine.dask_blocks import DaskBlocks, _holders
+def test_persisted_equals_lazy_bitwise(cluster, monkeypatch):
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_GROUP", 1)
+    lazy = da.random.default_rng(0).normal(size=(1000, 4), chunks=(70, 4))
+    with dask.config.set(scheduler="threads"):
+        expected = GMM(3, random_state=0).fit(lazy).centers_
+    for data in (lazy, lazy.persist()):
+        assert GMM(3, random_state=0).fit(data).centers_.tobytes() == expected.tobytes()
 
+
+def test_chunks_of_one_worker_go_together(cluster, monkeypatch):
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_GROUP", 1)
     data = da.from_array(X, chunks=(50, 4)).persist()
-    blocks = DaskBlocks(data, None)
-    assert _holders(data).keys() == {chunk.key for chunk in blocks._chunks}
-    assert sorted(c for group in blocks._groups for c in group) == list(range(24))
-    assert len(blocks._groups) <= 8
-    holders = cluster.who_has()
-    for group in blocks._groups:
-        assert set.intersection(*(set(holders[blocks._chunks[c].key]) for c in group))
+    held = dask_blocks._holders(data)
+    groups = dask_blocks.Groups(data, None)._numbers(cluster, held)
+    assert held.keys() == set(range(24))
+    assert sorted(c for group in groups for c in group) == list(range(24))
+    assert len(groups) == 2  # two workers of one thread
+    for group in groups:
+        assert len({held[c] for c in group}) == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 13])
+def test_tree_is_the_same_for_any_grouping(n):
+    class Word(str):
+        def merge(self, other):
+            return Word(f"({self}{other})")
+
+    def grown(order):
+        tree = dask_blocks.Tree()
+        for c in order:
+            tree.add(0, c, Word("abcdefghijklm"[c]))
+        return tree
+
+    whole = grown(range(n)).total()
+    rng = np.random.default_rng(n)
+    for parts in (1, 2, 5):
+        groups = np.array_split(rng.permutation(n), parts)
+        trees = [grown(sorted(group.tolist())) for group in groups]
+        assert dask_blocks.merged([dask_blocks.merged(trees[:2]), *trees[2:]]).total() == whole
+    assert whole.replace("(", "").replace(")", "") == "abcdefghijklm"[:n]
+
+
+def test_chunk_without_weight_is_no_part_of_the_sum():
+    tree = dask_blocks.Tree()
+    for c, value in enumerate([None, dask_blocks.Extent(1, 2), None, None]):
+        tree.add(0, c, value)
+    assert tree.total() == (1, 2)
+
+
+class Counting:
+    """Rows that count how often each is read."""
+
+    def __init__(self, rows):
+        self.rows, self.shape, self.dtype, self.ndim = rows, rows.shape, rows.dtype, 2
+        self.reads = np.zeros(len(rows), dtype=int)
+
+    def __getitem__(self, key):
+        self.reads[key[0]] += 1
+        return self.rows[key]
+
+
+def test_reads_of_a_fit():
+    """The survey, a read for each pass, one for the final statistics and one in search of a collapse."""
+    rows = Counting(X)
+    data = da.from_array(rows, chunks=(100, 4), asarray=False, lock=False, name=False)
+    model = FCM(3, init=START).fit(data)
+    assert set(rows.reads) == {1 + model.n_iter_ + 2}
+    rows.reads[:] = 0
+    model.predict_memberships(data).compute()
+    assert set(rows.reads) == {1}
+    rows.reads[:] = 0
+    model.score(data)
+    assert set(rows.reads) == {1}
+
+
+def test_sample_is_drawn_by_chunk(monkeypatch):
+    monkeypatch.setattr(dask_blocks, "_SAMPLE", 100)
+    rows = np.arange(3000.0).reshape(-1, 1)
+    weight = np.where(np.arange(3000) % 3 == 0, 2.0, 0.0)
+    counts = np.zeros(30)
+    for seed in range(60):
+        blocks = dask_blocks.DaskBlocks(da.from_array(rows, chunks=(100, 1)), weight)
+        sample = blocks.local(np.random.RandomState(seed))
+        assert sample.n == len(set(sample.kept)) == 100
+        np.testing.assert_array_equal(sample.blocks[0].X[:, 0], sample.kept)
+        assert (sample.kept % 3 == 0).all() and (sample.blocks[0].weight == 2).all()
+        counts += np.bincount(sample.kept // 100, minlength=30)
+    assert abs(counts - 200).max() < 4.5 * np.sqrt(200)  # 6000 draws from 30 chunks alike
+    whole = dask_blocks.DaskBlocks(da.from_array(rows[:90], chunks=(20, 1)), None).local(np.random.RandomState(0))
+    np.testing.assert_array_equal(whole.kept, np.arange(90))
+
+
+def test_moments_of_far_rows_in_one_pass():
+    far = X + np.array([1e8, -1e6, 0, 5])
+    blocks = dask_blocks.DaskBlocks(da.from_array(far, chunks=(70, 4)), None)
+    np.testing.assert_allclose(blocks._groups.survey.moments.variance, far.var(axis=0), rtol=1e-9)
+
+
+def test_lazy_weights_stay_lazy(cluster):
+    weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    data = da.from_array(X, chunks=(200, 4)).persist()
+    model = FCM(3, init=START).fit(data, sample_weight=da.from_array(weight, chunks=150))
+    np.testing.assert_allclose(model.centers_, FCM(3, init=START).fit(X, sample_weight=weight).centers_, atol=1e-9)
+    assert model.score(data, sample_weight=da.from_array(weight, chunks=200)) == pytest.approx(
+        FCM(3, init=START).fit(X, sample_weight=weight).score(X, sample_weight=weight)
+    )
+
+
+@pytest.mark.parametrize(
+    "weight, message",
+    [
+        (
+            np.where(np.arange(1200) == 701, -1.0, 1.0),
+            "negative or NaN: rows 701, in the chunk that begins with row 700",
+        ),
+        (np.where(np.arange(1200) == 701, np.nan, 1.0), "negative or NaN: rows 701"),
+        (np.zeros(1200), "must have a positive entry"),
+        (np.full(1200, 1e-200), "between 1e-100 and 1e100"),
+        (np.ones(1199), r"shape \(1200,\)"),
+        (np.array(["a"] * 1200), "must be numeric"),
+    ],
+)
+def test_bad_lazy_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        FCM(3).fit(da.from_array(X, chunks=(100, 4)), sample_weight=da.from_array(weight, chunks=100))
+
+
+def test_empty_chunks():
+    data = da.concatenate([da.from_array(X[:500], chunks=(100, 4)), da.zeros((0, 4)), da.from_array(X[500:])])
+    data = data[da.from_array(np.arange(len(X)) >= 200, chunks=data.chunks[0])]  # and chunks that become empty
+    model = FCM(3, init=START).fit(data)
+    expected = FCM(3, init=START).fit(X[200:])
+    np.testing.assert_allclose(model.memberships_.compute(), expected.memberships_, rtol=0, atol=1e-9)
 
 
 def test_chunks_along_features_and_unknown_chunks():
@@ -152,8 +277,15 @@ def test_integers_and_float32():
 def test_bad_entries(bad):
     broken = X.copy()
     broken[700, 2] = bad
-    with pytest.raises(ValueError, match="X contains NaN or infinity"):
-        FCM(3).fit(da.from_array(broken, chunks=(100, 4)))
+    data = da.from_array(broken, chunks=(100, 4))
+    where = "X contains NaN or infinity: rows 700, in the chunk that begins with row 700"
+    with pytest.raises(ValueError, match=where):
+        FCM(3).fit(data)
+    model = FCM(3, init=START).fit(X)
+    with pytest.raises(ValueError, match=where):
+        model.score(data)
+    with pytest.raises(ValueError, match="X contains NaN or infinity: rows 0, of a chunk"):
+        model.predict_memberships(data).compute()
 
 
 @pytest.mark.parametrize(
@@ -190,8 +322,7 @@ def test_partial_fit_takes_a_dask_array():
 
 def test_without_a_frame_the_rows_are_in_their_own_units():
     from soft_clustering.engine.blocks import distinct_rows
-    from soft_clustering.engine.dask_blocks import DaskBlocks
 
     rows = np.arange(12.0).reshape(6, 2)
-    blocks = DaskBlocks(da.from_array(rows, chunks=(2, 2)), None)
+    blocks = dask_blocks.DaskBlocks(da.from_array(rows, chunks=(2, 2)), None)
     np.testing.assert_array_equal(blocks.reduce(distinct_rows, 10).rows, rows)

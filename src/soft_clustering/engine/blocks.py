@@ -90,6 +90,8 @@ class Block:
     """Consecutive rows: a C-ordered array (in memory or a memory map) or a CSR matrix, with optional weights."""
 
     X: Any  # a Matrix; who uses it knows of which kind
+    start: int = 0  # the row of the data that the block begins with
+    kept: NDArray[np.intp] | None = None  # which rows from there on it has; None: all
 
     def __init__(self, X: Matrix, weight: Array | None, frame: Frame) -> None:
         self.X, self.weight, self.frame = X, weight, frame
@@ -216,6 +218,14 @@ class Blocks:
         """An array with one entry per row, as a view per block."""
         return np.split(rows, np.cumsum([block.n for block in self.blocks])[:-1])
 
+    def moments(self, frame: Frame) -> Moments:
+        """Moments of the rows in the coordinates of a frame."""
+        return self.reduce(moments_of, frame)
+
+    def extent(self) -> Extent:
+        """The extent of the rows."""
+        return self.reduce(extent)
+
     def batches(self, size: int, rng: np.random.RandomState) -> Iterator[Block]:
         """Every row once, in random batches."""
         order = rng.permutation(self.n)
@@ -280,6 +290,11 @@ class Moments(NamedTuple):
         """Those of both blocks together."""
         return Moments(self.weight + other.weight, self.total + other.total, self.square + other.square)
 
+    def about(self, shift: Array) -> Moments:
+        """Those of the same rows with ``shift`` added to them."""
+        total = self.total + self.weight * shift
+        return Moments(self.weight, total, self.square + 2 * shift * self.total + self.weight * shift**2)
+
     @property
     def mean(self) -> Array:
         """Mean (d,)."""
@@ -302,7 +317,7 @@ class Extent(NamedTuple):
         return Extent(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
-def _moments(block: Block, frame: Frame) -> Moments:
+def moments_of(block: Block, frame: Frame) -> Moments:
     """Moments of a block in the coordinates of a frame."""
     answer = Moments(0.0, np.zeros(block.d), np.zeros(block.d))
     for _, Z, w in Block(block.X, block.weight, frame).pieces():
@@ -364,16 +379,16 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
     if not blocks.is_sparse:
         # About a row of the data the relative error of the variance is at most n eps, whatever the offset.
         origin = blocks.first_row()
-    moments = blocks.reduce(_moments, Frame(origin, unit))
+    moments = blocks.moments(Frame(origin, unit))
     limit = 1e307 if blocks.dtype == np.float64 else 1e37
     if not 1e-90 < moments.variance.mean() < min(1e90, limit * limit / 1e4):
         # The data are constant, or their squares overflow or underflow: measure in units of the largest entry.
-        ends = blocks.reduce(extent)
+        ends = blocks.extent()
         most = float(max(np.abs(ends.low).max(), np.abs(ends.high).max()))
         if most > limit:
             raise ValueError(f"X must have entries below {limit:g} in absolute value. Got {most:.3g} instead.")
         unit = 2.0 ** min(-math.frexp(most)[1], 1000) if most > 0 else 1.0
-        moments = blocks.reduce(_moments, Frame(origin, unit))
+        moments = blocks.moments(Frame(origin, unit))
     variance = float(moments.variance.mean())
     # The shift has the type of the data, as the kernels subtract it in that type.
     shift = (origin if blocks.is_sparse else origin + moments.mean / unit).astype(blocks.dtype).astype(np.float64)
@@ -387,14 +402,14 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
 
 
 def _scaled_frame(blocks: Blocks, mean: Array, scaling: Scaling) -> tuple[Frame, float]:
-    low, high = blocks.reduce(extent)
+    low, high = blocks.extent()
     spread = high - low
     scale = 2 / np.where(spread > 1e-300, spread, 2.0)  # 1 / spread would overflow: treat the feature as constant
     if scaling == "minmax":
         middle = mean if blocks.is_sparse else (low + (high - low) / 2).astype(blocks.dtype).astype(np.float64)
         frame = Frame(middle, scale)
-        return frame, float(blocks.reduce(_moments, frame).variance.mean())
-    deviation = np.sqrt(blocks.reduce(_moments, Frame(mean, scale)).variance)
+        return frame, float(blocks.moments(frame).variance.mean())
+    deviation = np.sqrt(blocks.moments(Frame(mean, scale)).variance)
     return Frame(mean, scale / np.where(deviation > 0, deviation, 1.0)), float((deviation > 0).mean())
 
 

@@ -104,11 +104,17 @@ def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, a
     return X
 
 
-def validate_weights(sample_weight: ArrayLike | None, X: Matrix | dask.array.Array) -> NDArray[np.float64] | None:
-    """Return the weights as a float64 vector, None without weights; raise an error if one is negative or all are 0."""
+def validate_weights(sample_weight: Any, X: Matrix | dask.array.Array) -> Any:
+    """Return the weights as a float64 vector, None without weights; raise an error if one is negative or all are 0.
+
+    Weights that are a Dask array, of rows that are one, stay one, in the same chunks: the engine looks at their entries
+    when it reads the rows.
+    """
     if sample_weight is None:
         return None
     if is_dask(sample_weight):
+        if is_dask(X):
+            return _validate_dask_weights(sample_weight, X)
         sample_weight = sample_weight.compute()
     with naming("sample_weight"):
         weights: NDArray[np.float64] = _check_sample_weight(
@@ -121,6 +127,17 @@ def validate_weights(sample_weight: ArrayLike | None, X: Matrix | dask.array.Arr
             f"sample_weight must have its largest entry between 1e-100 and 1e100. Got {weights.max():.3g} instead."
         )
     return np.ascontiguousarray(weights)
+
+
+def _validate_dask_weights(weights: Any, X: dask.array.Array) -> Any:
+    """Return a Dask array of weights in the chunks of X, in float64."""
+    if hasattr(weights, "to_dask_array"):
+        weights = weights.to_dask_array(lengths=True)
+    if weights.ndim != 1 or weights.shape[0] != X.shape[0]:
+        raise ValueError(f"sample_weight must have shape ({X.shape[0]},). Got shape {weights.shape} instead.")
+    if weights.dtype.kind not in "fiub":
+        raise ValueError(f"sample_weight must be numeric. Got a Dask array of dtype {weights.dtype} instead.")
+    return weights.rechunk((X.chunks[0],)).astype(np.float64)
 
 
 def check_enough_samples(n_samples: int, n_clusters: int) -> None:

@@ -237,12 +237,35 @@ def test_bad_lazy_weights(weight, message):
         FCM(3).fit(da.from_array(X, chunks=(100, 4)), sample_weight=da.from_array(weight, chunks=100))
 
 
-def test_empty_chunks():
-    data = da.concatenate([da.from_array(X[:500], chunks=(100, 4)), da.zeros((0, 4)), da.from_array(X[500:])])
-    data = data[da.from_array(np.arange(len(X)) >= 200, chunks=data.chunks[0])]  # and chunks that become empty
-    model = FCM(3, init=START).fit(data)
-    expected = FCM(3, init=START).fit(X[200:])
-    np.testing.assert_allclose(model.memberships_.compute(), expected.memberships_, rtol=0, atol=1e-9)
+def test_empty_chunks_are_refused_and_the_remedy_works():
+    data = da.from_array(X, chunks=(100, 4))
+    data = data[da.from_array(np.arange(len(X)) >= 200, chunks=100)].compute_chunk_sizes()
+    with pytest.raises(ValueError, match=r"chunks without rows \(number 0, 1\): join them"):
+        FCM(3, init=START).fit(data)
+    model = FCM(3, init=START).fit(data.rechunk((500, -1)))
+    np.testing.assert_allclose(model.centers_, FCM(3, init=START).fit(X[200:]).centers_, rtol=0, atol=1e-9)
+
+
+def test_chunks_of_other_widths_are_refused():
+    """Dask believes what it is told of the chunks; what they really are shows when they are read."""
+    parts = [da.from_array(X[:600], chunks=600), da.from_delayed(dask.delayed(X[600:, :3]), (600, 4), float)]
+    with pytest.raises(ValueError, match="chunk 1 of X has shape"):
+        FCM(3).fit(da.concatenate(parts))
+
+
+def test_chunk_that_ends_early_is_refused():
+    parts = [da.from_array(X[:600], chunks=600), da.from_delayed(dask.delayed(X[600:1100]), (600, 4), float)]
+    with pytest.raises(ValueError, match=r"chunk 1 of X has shape \(500, 4\) instead of \(600, 4\)"):
+        FCM(3).fit(da.concatenate(parts))
+
+
+def test_chunk_that_raises_is_named():
+    def broken():
+        raise OSError("disk on fire")
+
+    parts = [da.from_array(X[:600], chunks=600), da.from_delayed(dask.delayed(broken)(), (600, 4), float)]
+    with pytest.raises(RuntimeError, match=r"chunk 1 of X \(from row 600\) could not be computed: disk on fire"):
+        FCM(3).fit(da.concatenate(parts))
 
 
 def test_chunks_along_features_and_unknown_chunks():

@@ -99,14 +99,7 @@ class DaskBlocks(Blocks):
         like = function(block_in_frame(np.zeros((1, self.d), dtype=self.dtype), None, frame), *arguments)
         chunks = (self.X.chunks[0], *((size,) for size in like.shape[1:]))
         return self.X.map_blocks(
-            _rows,
-            frame,
-            function,
-            arguments,
-            empty=like[:0],  # by keyword: Dask would cut an array among the arguments into blocks
-            chunks=chunks,
-            drop_axis=1 if like.ndim == 1 else None,
-            meta=like[:0],
+            _rows, frame, function, arguments, chunks=chunks, drop_axis=1 if like.ndim == 1 else None, meta=like[:0]
         )
 
     def local(self, rng: np.random.RandomState) -> Blocks:
@@ -265,15 +258,26 @@ def _joined(first: Any, second: Any) -> Any:
     return second if first is None else first if second is None else first.merge(second)
 
 
+class Place(NamedTuple):
+    """Which chunk this is, and what shape it should have."""
+
+    number: int
+    start: int  # its first row
+    shape: tuple[int, int]
+
+
+Part = tuple[Place, Any, Array | None]  # a chunk with its rows and their weights
+
+
 class Held:
     """Chunks in the memory of a worker. It is no container to Dask, so their bytes are not counted twice."""
 
     __slots__ = ("parts",)
 
-    def __init__(self, numbers: list[int], starts: list[int], chunks: list[Any], weights: list[Array | None]) -> None:
-        self.parts = list(zip(numbers, starts, chunks, weights, strict=True))
+    def __init__(self, places: list[Place], chunks: list[Any], weights: list[Array | None]) -> None:
+        self.parts = list(zip(places, chunks, weights, strict=True))
 
-    def __iter__(self) -> Iterator[tuple[int, int, Any, Array | None]]:
+    def __iter__(self) -> Iterator[Part]:
         return iter(self.parts)
 
 
@@ -282,24 +286,28 @@ class Read:
 
     __slots__ = ("parts",)
 
-    def __init__(self, parts: list[tuple[int, int, dict[Any, Any], list[Any]]]) -> None:
-        self.parts = parts  # number, first row, graph, keys of the chunk and of its weights
+    def __init__(self, parts: list[tuple[Place, dict[Any, Any], list[Any]]]) -> None:
+        self.parts = parts  # with the keys of the chunk and of its weights in the graph
 
-    def __iter__(self) -> Iterator[tuple[int, int, Any, Array | None]]:
-        for number, start, graph, keys in self.parts:
+    def __iter__(self) -> Iterator[Part]:
+        for place, graph, keys in self.parts:
             try:
-                found = get_sync(graph, keys)
+                X, *weight = get_sync(graph, keys)
             except Exception as error:
-                raise RuntimeError(f"chunk {number} of X (from row {start}) could not be computed: {error}") from error
-            yield number, start, found[0], found[1] if len(found) > 1 else None
+                raise RuntimeError(
+                    f"chunk {place.number} of X (from row {place.start}) could not be computed: {error}"
+                ) from error
+            yield place, X, weight[0] if weight else None
 
 
-def on_group(group: Iterable[tuple[int, int, Any, Array | None]], work: Work) -> Tree:
+def on_group(group: Iterable[Part], work: Work) -> Tree:
     """The merged results of the chunks of a group."""
     tree = Tree()
     with kernels.one_thread():
-        for number, start, X, weight in group:
-            tree.add(0, number, work.on(X, weight, start))
+        for place, X, weight in group:
+            if X.shape != place.shape:
+                raise ValueError(f"chunk {place.number} of X has shape {X.shape} instead of {place.shape}.")
+            tree.add(0, place.number, work.on(X, weight, place.start))
     return tree
 
 
@@ -356,7 +364,7 @@ class Groups:
         weights = [None] * len(chunks) if self.weight is None else self.weight.to_delayed().ravel().tolist()
         described = [
             dask.delayed(Held, pure=False)(
-                group, [self.starts[c] for c in group], [chunks[c] for c in group], [weights[c] for c in group]
+                [self._place(c) for c in group], [chunks[c] for c in group], [weights[c] for c in group]
             )
             for group in groups
         ]
@@ -379,7 +387,10 @@ class Groups:
             groups += [part.tolist() for part in np.array_split(numbers, parts)]
         return groups
 
-    def _graphs(self, travels: bool) -> list[tuple[int, int, dict[Any, Any], list[Any]]] | None:
+    def _place(self, number: int) -> Place:
+        return Place(number, self.starts[number], (self.sizes[number], self.X.shape[1]))
+
+    def _graphs(self, travels: bool) -> list[tuple[Place, dict[Any, Any], list[Any]]] | None:
         """A small graph for each chunk; None if chunks share much work, or large arrays that would travel with each."""
         arrays = dask.optimize(self.X) if self.weight is None else dask.optimize(self.X, self.weight)
         graph: dict[Any, Any] = {}
@@ -389,7 +400,7 @@ class Groups:
         if travels and any(_bytes_inside(task) > _LARGE for task in graph.values()):
             return None
         graphs, total = [], 0
-        for c, start in enumerate(self.starts[:-1]):
+        for c in range(len(self.sizes)):
             keys = [(array.name, c, 0) if array.ndim == 2 else (array.name, c) for array in arrays]
             wanted, part = list(keys), {}
             while wanted:
@@ -400,7 +411,7 @@ class Groups:
             total += len(part)
             if total > _SHARED * len(graph) + _SHARED:
                 return None
-            graphs.append((c, start, part, keys))
+            graphs.append((self._place(c), part, keys))
         return graphs
 
 
@@ -449,15 +460,9 @@ def _holders(X: dask.array.Array) -> dict[int, str]:
 
 
 def _rows(
-    X: NDArray[Any],
-    frame: Frame,
-    function: Callable[..., NDArray[Any]],
-    arguments: tuple[object, ...],
-    empty: NDArray[Any],
+    X: NDArray[Any], frame: Frame, function: Callable[..., NDArray[Any]], arguments: tuple[object, ...]
 ) -> NDArray[Any]:
-    """The rows that a function returns for a chunk; ``empty`` is what it returns for one without rows."""
-    if not len(X):
-        return empty
+    """The rows that a function returns for a chunk."""
     _check_rows(X, None, None, None)
     with kernels.one_thread():
         return function(block_in_frame(np.ascontiguousarray(X), None, frame), *arguments)

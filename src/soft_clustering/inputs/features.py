@@ -67,6 +67,12 @@ def _validate_dask(estimator: BaseEstimator, X: dask.array.Array | dask.datafram
         X = X.compute_chunk_sizes()
     if X.shape[0] == 0:
         raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    empty = [str(c) for c, size in enumerate(X.chunks[0]) if not size]
+    if empty:
+        named = ", ".join(empty[:5]) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
+        raise ValueError(
+            f"X has chunks without rows (number {named}): join them, for example X.rechunk((100_000, -1))."
+        )
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     _check_n_features(estimator, X, reset=reset)

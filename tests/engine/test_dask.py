@@ -101,6 +101,7 @@ def test_default_start_finds_the_clusters(cluster):
 
 def test_grouping_does_not_change_a_bit(monkeypatch):
     monkeypatch.setattr(dask_blocks, "_SMALLEST_GROUP", 1)
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_BLOCK", 1)
     data = da.from_array(X, chunks=(70, 4))
     expected = FCM(3, init=START).fit(data)
     for groups in (1, 3, 100):
@@ -110,8 +111,28 @@ def test_grouping_does_not_change_a_bit(monkeypatch):
         assert model.objective_ == expected.objective_
 
 
+@pytest.mark.parametrize("rows", [1, 200, 100_000])
+def test_chunks_joined_in_blocks(monkeypatch, rows):
+    """Chunks of 7 to 70 rows, as blocks of their own, joined, or all in one."""
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_BLOCK", rows)
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_GROUP", 1)
+    weight = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    weight[140:400] = 0
+    data = da.from_array(X, chunks=((70, 7) * 15 + (45,), 4))
+    expected = FCM(3, random_state=0).fit(X, sample_weight=weight)
+    with dask.config.set(num_workers=3):
+        model = FCM(3, random_state=0).fit(data, sample_weight=weight)
+    np.testing.assert_allclose(np.sort(model.centers_, axis=0), np.sort(expected.centers_, axis=0), atol=1e-3)
+    np.testing.assert_allclose(
+        FCM(3, init=START).fit(data, sample_weight=weight).centers_,
+        FCM(3, init=START).fit(X, sample_weight=weight).centers_,
+        atol=1e-9,
+    )
+
+
 def test_persisted_equals_lazy_bitwise(cluster, monkeypatch):
     monkeypatch.setattr(dask_blocks, "_SMALLEST_GROUP", 1)
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_BLOCK", 1)
     lazy = da.random.default_rng(0).normal(size=(1000, 4), chunks=(70, 4))
     with dask.config.set(scheduler="threads"):
         expected = GMM(3, random_state=0).fit(lazy).centers_
@@ -121,6 +142,7 @@ def test_persisted_equals_lazy_bitwise(cluster, monkeypatch):
 
 def test_chunks_of_one_worker_go_together(cluster, monkeypatch):
     monkeypatch.setattr(dask_blocks, "_SMALLEST_GROUP", 1)
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_BLOCK", 1)
     data = da.from_array(X, chunks=(50, 4)).persist()
     held = dask_blocks._holders(data)
     groups = dask_blocks.Groups(data, None)._numbers(cluster, held)
@@ -187,6 +209,7 @@ def test_reads_of_a_fit():
 
 def test_sample_is_drawn_by_chunk(monkeypatch):
     monkeypatch.setattr(dask_blocks, "_SAMPLE", 100)
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_BLOCK", 1)
     rows = np.arange(3000.0).reshape(-1, 1)
     weight = np.where(np.arange(3000) % 3 == 0, 2.0, 0.0)
     counts = np.zeros(30)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 
 _SAMPLE = 20_000  # rows to seed from
 _SMALLEST_GROUP = 1 << 20  # numbers in a group: the work on fewer costs less than the task
+_SMALLEST_BLOCK = 4096  # rows in a block: the statistics of fewer may be larger than the rows
 _FAN_IN = 8  # groups that one task merges
 _SHARED = 3  # graphs of chunks that add up to more than this times the whole graph share much of their work
+_LOST = {"CancelledError", "CommClosedError", "FutureCancelledError"}  # what Dask says when its scheduler is gone
 _LARGE = 1 << 20  # bytes of an array inside a graph that should not travel with every group
 
 
@@ -128,22 +130,23 @@ class DaskBlocks(Blocks):
 class Work:
     """What a task does with each chunk; no dataclass, in which Dask would look for collections."""
 
-    __slots__ = ("arguments", "check", "frame", "function")
+    __slots__ = ("arguments", "check", "frame", "function", "joined")
 
-    def __init__(self, function: Callable[..., Any], arguments: tuple[object, ...], frame: Frame, check: bool) -> None:
+    def __init__(
+        self, function: Callable[..., Any], arguments: tuple[object, ...], frame: Frame, check: bool, joined: int
+    ) -> None:
         self.function, self.arguments, self.frame = function, arguments, frame
         self.check = check  # whether nobody has looked for NaN yet
+        self.joined = joined  # consecutive chunks that are one block
 
     def on(self, X: NDArray[Any], weight: Array | None, start: int) -> Any:
-        """The result of a chunk whose first row is row ``start``; None if all its weights are 0."""
+        """The result of rows, the first of which is row ``start``; None if all their weights are 0."""
         rows = None
         if weight is not None and not weight.all():
             rows = np.flatnonzero(weight)
             X, weight = X[rows], weight[rows]
         if not len(X):
             return None
-        if self.check:
-            _check_rows(X, weight, start, rows)
         block = block_in_frame(np.ascontiguousarray(X), weight, self.frame)
         block.start, block.kept = start, rows
         return self.function(block, *self.arguments)
@@ -183,18 +186,18 @@ def survey_of(block: Block) -> Survey:
     return Survey(origin, moments_of(block, Frame(origin, 1.0)), extent(block), counts, heaviest)
 
 
-def _check_rows(X: NDArray[Any], weight: Array | None, start: int | None, kept: NDArray[np.intp] | None) -> None:
+def _check_rows(X: NDArray[Any], weight: Array | None, start: int | None) -> None:
     """Raise an error that names the rows of a chunk that are not finite, or have no proper weight.
 
-    ``start`` is the row that the chunk begins with, None if it is not known; ``kept`` are its rows, None for all.
+    ``start`` is the row that the chunk begins with, None if it is not known. A row of weight 0 may be anything.
     """
     checks = [("Input X contains NaN or infinity", np.isfinite(X).all(axis=1))]
     if weight is not None:
+        checks = [(checks[0][0], checks[0][1] | (weight == 0))]
         checks.append(("sample_weight must not be negative or NaN", np.isfinite(weight) & (weight >= 0)))
     for complaint, good in checks:
         if not good.all():
-            rows = np.flatnonzero(~good)
-            rows = (start or 0) + (rows if kept is None else kept[rows])
+            rows = (start or 0) + np.flatnonzero(~good)
             named = ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
             where = "of a chunk" if start is None else f"in the chunk that begins with row {start}"
             raise ValueError(f"{complaint}: rows {named}, {where}.")
@@ -304,10 +307,21 @@ def on_group(group: Iterable[Part], work: Work) -> Tree:
     """The merged results of the chunks of a group."""
     tree = Tree()
     with kernels.one_thread():
-        for place, X, weight in group:
-            if X.shape != place.shape:
-                raise ValueError(f"chunk {place.number} of X has shape {X.shape} instead of {place.shape}.")
-            tree.add(0, place.number, work.on(X, weight, place.start))
+        for number, parts in groupby(group, key=lambda part: part[0].number // work.joined):
+            start: int | None = None
+            rows: list[Any] = []
+            weights: list[Any] = []
+            for place, X, weight in parts:
+                if X.shape != place.shape:
+                    raise ValueError(f"chunk {place.number} of X has shape {X.shape} instead of {place.shape}.")
+                if work.check:
+                    _check_rows(X, weight, place.start)
+                start = place.start if start is None else start
+                rows.append(X)
+                weights.append(weight)
+            X = rows[0] if len(rows) == 1 else np.concatenate(rows)
+            weight = weights[0] if len(rows) == 1 or weights[0] is None else np.concatenate(weights)
+            tree.add(0, number, work.on(X, weight, start or 0))
     return tree
 
 
@@ -342,12 +356,19 @@ class Groups:
 
     def reduce(self, function: Callable[..., Any], arguments: tuple[object, ...], frame: Frame) -> Any:
         """The merged results of all chunks."""
-        work = Work(function, arguments, frame, check="survey" not in vars(self))
+        work = Work(function, arguments, frame, "survey" not in vars(self), self._joined)
         parts = [dask.delayed(on_group, pure=False)(group, work) for group in self._described]
         while len(parts) > 1:
             batches = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
             parts = [dask.delayed(merged, pure=False)(batch) for batch in batches]
-        (tree,) = dask.compute(*parts, optimize_graph=False)
+        try:
+            (tree,) = dask.compute(*parts, optimize_graph=False)
+        except Exception as error:
+            if type(error).__name__ in _LOST:
+                raise RuntimeError(
+                    "the Dask cluster was lost during the fit: start one, persist the data on it and fit again."
+                ) from error
+            raise
         return tree.total()
 
     @cached_property
@@ -377,15 +398,22 @@ class Groups:
         else:
             threads = dict(client.nthreads()) or {"": 1}
         most = max(1, self.X.shape[0] * self.X.shape[1] // _SMALLEST_GROUP)
-        by_worker: dict[str, list[int]] = defaultdict(list)
-        for c in range(len(self.sizes)):
-            by_worker[held.get(c, "")].append(c)
+        blocks = [list(range(len(self.sizes)))[i : i + self._joined] for i in range(0, len(self.sizes), self._joined)]
+        by_worker: dict[str, list[list[int]]] = defaultdict(list)
+        for block in blocks:
+            by_worker[held.get(block[0], "")].append(block)
         groups = []
         for worker, numbers in by_worker.items():
             share = threads.get(worker, sum(threads.values()))
-            parts = max(1, min(share, most * len(numbers) // len(self.sizes), len(numbers)))
-            groups += [part.tolist() for part in np.array_split(numbers, parts)]
+            parts = max(1, min(share, most * len(numbers) // len(blocks), len(numbers)))
+            edges = np.linspace(0, len(numbers), parts + 1).astype(int).tolist()
+            groups += [[c for block in numbers[low:high] for c in block] for low, high in pairwise(edges)]
         return groups
+
+    @cached_property
+    def _joined(self) -> int:
+        """How many consecutive chunks are one block: as many as make it large enough to be worth its statistics."""
+        return max(1, _SMALLEST_BLOCK * len(self.sizes) // int(self.X.shape[0]))
 
     def _place(self, number: int) -> Place:
         return Place(number, self.starts[number], (self.sizes[number], self.X.shape[1]))
@@ -463,6 +491,6 @@ def _rows(
     X: NDArray[Any], frame: Frame, function: Callable[..., NDArray[Any]], arguments: tuple[object, ...]
 ) -> NDArray[Any]:
     """The rows that a function returns for a chunk."""
-    _check_rows(X, None, None, None)
+    _check_rows(X, None, None)
     with kernels.one_thread():
         return function(block_in_frame(np.ascontiguousarray(X), None, frame), *arguments)

@@ -1,0 +1,170 @@
+"""What a pass over a Dask array costs beyond its work: time, tasks, and bytes and memory of the client.
+
+``python benchmarks/dask_overhead.py`` prints a table and writes ``results/dask_overhead.json``. Parts:
+
+* ``overhead``: seconds of a pass at 100, 1000 and 10,000 small chunks on two worker processes (GMM full, d=64, K=26,
+  and FCM), persisted, beyond the same pass in memory;
+* ``memory``: the most memory that the client needs beyond its start for GMM full, d=64, K=26 at 10,000 chunks;
+* ``compare``: a pass of FCM over 10,000,000 x 16 float32 on two worker processes against two threads in memory;
+* ``many``: tasks, messages and bytes to the client of a pass on a scheduler with 256 workers in this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from pathlib import Path
+
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster
+
+from soft_clustering import FCM, GMM
+
+RESULT = Path(__file__).parent / "results" / "dask_overhead.json"
+
+
+def best(action, repeats=5):
+    """The least seconds of some repeats."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def prepared(model, X):
+    """A fitted model's pass over X: a function without arguments."""
+    blocks = model._blocks(X)
+    model._resolve(blocks)
+    state = next(iter(model._starts(blocks, np.random.RandomState(0))))
+    return lambda: blocks.reduce(model._statistics, state)
+
+
+def mixture(d, K):
+    """A Gaussian mixture that starts from given memberships' centres: nothing is drawn from the data."""
+    return GMM(K, init="random", random_state=0)
+
+
+def two_workers():
+    return LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+
+
+def overhead():
+    """Seconds of a pass over many small chunks, and over the same rows in memory."""
+    found = {}
+    with two_workers() as cluster, Client(cluster):
+        for name, model, d in (("FCM", FCM(10, m=2.0, random_state=0), 16), ("GMM full", mixture(64, 26), 64)):
+            for chunks in (100, 1000, 10_000):
+                rows = np.random.default_rng(0).normal(size=(20 * chunks, d))
+                data = da.from_array(rows, chunks=(20, d)).persist()
+                in_memory = best(prepared(model, rows), 3)
+                on_dask = best(prepared(model, data), 5)
+                found[f"{name}, {chunks} chunks"] = {
+                    "dask": on_dask,
+                    "memory": in_memory,
+                    "overhead": on_dask - in_memory,
+                }
+                print(
+                    f"{name:9s} {chunks:6d} chunks: {1e3 * on_dask:7.1f} ms a pass, in memory {1e3 * in_memory:6.1f} ms"
+                )
+                del data
+    return found
+
+
+def peak():
+    """The most memory that this process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def memory():
+    """The client's memory for passes of a large mixture over many chunks."""
+    with two_workers() as cluster, Client(cluster):
+        data = da.random.default_rng(0).normal(size=(200_000, 64), chunks=(20, 64)).persist()
+        model = mixture(64, 26)
+        before = peak()
+        step = prepared(model, data)
+        for _ in range(3):
+            step()
+        found = {"before_MB": before, "beyond_MB": peak() - before}
+    print(f"client: {found['beyond_MB']:.0f} MB beyond {before:.0f} MB")
+    return found
+
+
+def compare():
+    """A pass over 10,000,000 x 16 float32: two worker processes against two threads."""
+    n, d, K = 10_000_000, 16, 10
+    rows = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
+    model = FCM(K, m=2.0, init=rows[:K].astype(float), random_state=0)
+    in_memory = best(prepared(model, rows), 5)
+    del rows
+    with two_workers() as cluster, Client(cluster):
+        data = da.random.default_rng(0).standard_normal((n, d), dtype=np.float32, chunks=(100_000, d)).persist()
+        on_dask = best(prepared(model, data), 5)
+    print(f"10M x 16: {1e3 * on_dask:.0f} ms on Dask, {1e3 * in_memory:.0f} ms in memory, {on_dask / in_memory:.2f}x")
+    return {"dask": on_dask, "memory": in_memory, "ratio": on_dask / in_memory}
+
+
+def many(workers=256, chunks=2560):
+    """Tasks and bytes of a pass on many workers, as counted by the scheduler and the client."""
+    from soft_clustering.engine import dask_blocks
+
+    dask_blocks._SMALLEST_GROUP = 1
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        data = da.random.default_rng(0).normal(size=(10 * chunks, 8), chunks=(10, 8)).persist()
+        step = prepared(mixture(8, 4), data)
+        step()
+        scheduler = cluster.scheduler
+        before = scheduler.transition_counter
+        seen: list[str] = []
+        plugin = _Tasks(seen)
+        scheduler.add_plugin(plugin)
+        start = time.perf_counter()
+        statistics = step()
+        seconds = time.perf_counter() - start
+        scheduler.remove_plugin(name=plugin.name)
+        found = {
+            "workers": workers,
+            "chunks": chunks,
+            "tasks": len(seen),
+            "transitions": scheduler.transition_counter - before,
+            "bytes_of_the_result": int(sum(np.asarray(part).nbytes for part in statistics if part is not None)),
+            "seconds": seconds,
+        }
+        client.close()
+    print(f"{workers} workers, {chunks} chunks: {found['tasks']} tasks, {1e3 * seconds:.0f} ms")
+    return found
+
+
+class _Tasks:
+    """A scheduler plugin that notes each task that ends."""
+
+    name = "count-tasks"
+
+    def __init__(self, seen):
+        self.seen = seen
+
+    def transition(self, key, start, finish, *args, **kwargs):
+        if start == "processing" and finish == "memory":
+            self.seen.append(str(key))
+
+    def __getattr__(self, name):
+        return lambda *args, **kwargs: None
+
+
+PARTS = {"memory": memory, "overhead": overhead, "compare": compare, "many": many}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all unless given")
+    chosen = parser.parse_args().parts or list(PARTS)
+    record = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    for part in chosen:
+        record[part] = PARTS[part]()
+    RESULT.write_text(json.dumps(record, indent=1) + "\n")

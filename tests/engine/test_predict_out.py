@@ -340,3 +340,36 @@ def test_rows_that_are_missing_are_nan(fitted, small_parts, monkeypatch, error):
     assert calls == [1, 150, 150, 150, 150]  # a row to know the width, then parts
     assert np.array_equal(out[:450], expected[:450])
     assert np.isnan(out[450:]).all()
+
+
+# Dask -----------------------------------------------------------------------------------------------------------------
+
+
+def lazy_rows():
+    """The new rows in chunks of different sizes; skips where Dask is missing or its blocks have no parts."""
+    da = pytest.importorskip("dask.array")
+    from soft_clustering.engine.dask_blocks import DaskBlocks
+
+    if "row_parts" not in vars(DaskBlocks):
+        pytest.skip("DaskBlocks.row_parts is missing")
+    return da.from_array(NEW, chunks=((500, 1, 202, 300), 5))
+
+
+@pytest.mark.parametrize("name", ENGINE)
+def test_dask(fitted, name):
+    rows, model = lazy_rows(), fitted(name)
+    if name == "FCC":
+        model = FCC(K, color_space=None, random_state=0).fit(X)  # colours are taken in memory only
+    U = model.predict_memberships(rows).compute()
+    out = np.full(U.shape, np.nan)
+    assert model.predict_memberships(rows, out=out) is out
+    assert np.array_equal(out, U)
+    check_largest(model.predict_memberships(rows, top_k=2), U, 2, model.partition_constrained)
+
+
+def test_dask_refuses_before_it_writes(fitted):
+    rows = lazy_rows()
+    for out in (np.zeros((len(NEW), K + 1)), read_only()):
+        with pytest.raises(ValueError, match="out must"):
+            fitted("FCM").predict_memberships(rows, out=out)
+        assert not out.any()

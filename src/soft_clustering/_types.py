@@ -28,6 +28,9 @@ MatrixLike: TypeAlias = (
 )
 """What a user passes as features (n, d); an estimator says which of these kinds it takes."""
 
+Memberships: TypeAlias = "NDArray[Any] | sparse.csr_array"
+"""Memberships (n, K): an array, or the largest of each row in a CSR matrix."""
+
 GraphLike: TypeAlias = "MatrixLike | networkx.Graph | Sequence[tuple[Any, ...]]"
 """What a user passes as a graph: an adjacency matrix, a networkx graph, edges (node, node) or (node, node, weight)."""
 

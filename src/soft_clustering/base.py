@@ -44,6 +44,12 @@ def labels_from_memberships(memberships: NDArray[Any] | dask.array.Array) -> Any
     return labels
 
 
+def check_top_k(top_k: object) -> None:
+    """Raise an error unless this many entries of a row can be kept."""
+    if not isinstance(top_k, (int, np.integer)) or top_k < 1:
+        raise ValueError(f"top_k must be an int >= 1 or None. Got {top_k!r} instead.")
+
+
 @cache
 def _parameter_names(cls: Any) -> tuple[str, ...]:
     """The names of the constructor's parameters, cached: scikit-learn inspects the signature at every call."""
@@ -181,8 +187,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         else:
             cover = self._default_cover()
         if top_k is not None:
-            if not isinstance(top_k, (int, np.integer)) or top_k < 1:
-                raise ValueError(f"top_k must be an int >= 1 or None. Got {top_k!r} instead.")
+            check_top_k(top_k)
             order = np.argsort(-memberships, axis=1, kind="stable")
             cover = cover.copy()
             np.put_along_axis(cover, order[:, top_k:], False, axis=1)

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array, Init, MatrixLike, Seed
-from ..base import InductiveSoftClusterer, as_fitted
+from .._types import Array, Init, MatrixLike, Memberships, Seed
+from ..base import InductiveSoftClusterer, as_fitted, check_top_k
 from ..inputs.features import check_enough_samples, validate_features, validate_weights
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics
@@ -28,6 +29,7 @@ from .acceleration import first_mixed
 from .blocks import Block, Blocks, Frame, make_blocks
 from .fitting import Fit, not_converged
 from .loop import Policy, Run, iterate
+from .prediction import check_out, largest_entries
 
 if TYPE_CHECKING:
     from typing import Self
@@ -165,18 +167,42 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         return self._fit(X, sample_weight)
 
     @as_fitted
-    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
+    def predict_memberships(
+        self, X: MatrixLike, *, out: NDArray[Any] | None = None, top_k: int | None = None
+    ) -> Memberships:
         """Memberships of new data.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+        out : ndarray or memory map of shape (n_samples, n_clusters), default=None
+            Where to write the memberships, of dtype float32 or float64. Rows are computed and written a part at a time,
+            so that little memory is used beyond ``out``. It is checked before the first row is written; if an error or
+            an interruption ends the work later, the rows that are missing are NaN.
+        top_k : int, default=None
+            Keep only so many memberships of each sample, the largest ones (of equal ones those of smaller columns), in
+            a sparse matrix. No dense matrix is made. Where the rows of the method sum to 1, the memberships that are
+            kept are divided by their sum; 1 minus this sum is the mass that is left out. Zeros are not stored.
 
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
+            ``out`` if it is given, a ``scipy.sparse.csr_array`` with ``top_k``. For a Dask array it is a lazy Dask
+            array without these two; with them, the chunks are computed, a few at a time.
         """
-        return self._map_rows("_memberships", self._new_blocks(X))
+        if top_k is not None:
+            check_top_k(top_k)
+            if out is not None:
+                raise ValueError("out and top_k must not both be given: top_k makes a sparse matrix of its own.")
+        blocks = self._new_blocks(X)
+        if out is not None:
+            check_out(out, (blocks.n, self.n_clusters_), X)
+            blocks.write_rows(out, self._row_function("_memberships"), self._state)
+            return out
+        if top_k is not None:
+            largest = partial(_largest, self._row_function("_memberships"), top_k, self.partition_constrained)
+            return sparse.vstack(list(blocks.row_parts(largest, self._state)), format="csr")
+        return self._map_rows("_memberships", blocks)
 
     @as_fitted
     def score(self, X: MatrixLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> float:
@@ -252,14 +278,19 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
             setattr(self, name, self._map_rows(method, blocks))
 
     def _map_rows(self, method: str, blocks: Blocks) -> NDArray[Any]:
-        """The results per row of a method of (block, state), at the fitted state.
+        """The results per row of a method of (block, state), at the fitted state."""
+        return blocks.map_rows(self._row_function(method), self._state)
+
+    def _row_function(self, method: str) -> Callable[..., NDArray[Any]]:
+        """A method of (block, state) that gives results per row.
 
         Lazy results keep a reference to the estimator, so they get a copy of it without the results per row: otherwise
         these would refer to themselves.
         """
         model = copy(self)
         model._forget("memberships_", "labels_", *self._policy.rows)
-        return blocks.map_rows(getattr(model, method), self._state)
+        function: Callable[..., NDArray[Any]] = getattr(model, method)
+        return function
 
     def _n_starts(self) -> int:
         """The number of starts: one if the starting point is given."""
@@ -281,6 +312,13 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
             change = abs(blocks.map_rows(self._memberships, state) - kept).max(axis=1)
             width = max(width, float(change.mean()))
         return width
+
+
+def _largest(
+    memberships: Callable[..., NDArray[Any]], top_k: int, normalise: bool, block: Block, state: object
+) -> sparse.csr_array:
+    """The largest memberships of the rows of a block."""
+    return largest_entries(memberships(block, state), top_k, normalise)
 
 
 def is_drawn(init: Init) -> bool:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Scaling = Literal["standard", "minmax"]
 _PIECE = 1 << 16  # numbers in a piece of rows: small enough for the cache, large enough for NumPy
+_PART = 1 << 22  # numbers in the result of a part of rows: little memory, but enough work for all threads
+_PART_ROWS = 1 << 10, 1 << 15  # least and most rows of a part
 _IN_SPAN = 1e-12  # a point whose distance from the span is below this part of its length lies in the span
 _LIMIT = 1e100  # no coordinate of the frame is larger: squares and their sums stay finite
 
@@ -92,6 +94,7 @@ class Block:
     X: Any  # a Matrix; who uses it knows of which kind
     start: int = 0  # the row of the data that the block begins with
     kept: NDArray[np.intp] | None = None  # which rows from there on it has; None: all
+    divisible = True  # False if the result of a row depends on other rows
 
     def __init__(self, X: Matrix, weight: Array | None, frame: Frame) -> None:
         self.X, self.weight, self.frame = X, weight, frame
@@ -112,6 +115,10 @@ class Block:
         """Some rows in the coordinates of the frame, dense."""
         rows = self.X[indices]
         return self.frame.from_input(rows.toarray() if sparse.issparse(rows) else rows)
+
+    def part(self, rows: slice) -> Block:
+        """Consecutive rows as a block of their own."""
+        return Block(self.X[rows], None if self.weight is None else self.weight[rows], self.frame)
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
@@ -210,6 +217,31 @@ class Blocks:
         parts = [function(block, *arguments) for block in self.blocks]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
+    def write_rows(self, out: NDArray[Any], function: Callable[..., NDArray[Any]], *arguments: object) -> None:
+        """Write the rows that ``function(block, *arguments)`` returns to ``out``, a part at a time.
+
+        After an error or an interruption the rows that were not written are NaN, so that no old ones pass for results.
+        """
+        done = 0
+        try:
+            for rows in self.row_parts(function, *arguments):
+                out[done : done + len(rows)] = rows
+                done += len(rows)
+                del rows  # before the next part is made
+        except BaseException:
+            out[done:] = np.nan
+            raise
+
+    def row_parts(self, function: Callable[..., Any], *arguments: object) -> Iterator[Any]:
+        """What ``function(block, *arguments)`` returns for all rows in their order, a part of the rows at a time.
+
+        The result of a part is an array or a CSR matrix with as many rows.
+        """
+        for block in self.blocks:
+            step = part_length(block, function, *arguments) if block.divisible else block.n
+            for lo in range(0, block.n, step):
+                yield function(block if step >= block.n else block.part(slice(lo, lo + step)), *arguments)
+
     def joined(self) -> Block:
         """All rows as one block, to seed from."""
         return self.blocks[0] if len(self.blocks) == 1 else self.take(np.arange(self.n))
@@ -267,6 +299,15 @@ class Blocks:
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(sum(b.n if b.weight is None else b.weight.sum() for b in self.blocks))
+
+
+def part_length(block: Block, function: Callable[..., Any], *arguments: object) -> int:
+    """How many rows are a part, by the width of what ``function(block, *arguments)`` returns for a row."""
+    least, most = _PART_ROWS
+    if block.n <= least:
+        return least
+    width: int = math.prod(function(block.part(slice(0, 1)), *arguments).shape)
+    return max(least, min(_PART // width, most))
 
 
 class Sums(NamedTuple):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _SAMPLE = 20_000  # rows to seed from
 _SMALLEST_GROUP = 1 << 20  # numbers in a group: the work on fewer costs less than the task
 _SMALLEST_BLOCK = 4096  # rows in a block: the statistics of fewer may be larger than the rows
+_AT_ONCE = 8  # chunks whose memberships are in memory at the same time
 _FAN_IN = 8  # groups that one task merges
 _SHARED = 3  # graphs of chunks that add up to more than this times the whole graph share much of their work
 _LOST = {"CancelledError", "CommClosedError", "FutureCancelledError"}  # what Dask says when its scheduler is gone
@@ -103,6 +104,15 @@ class DaskBlocks(Blocks):
         return self.X.map_blocks(
             _rows, frame, function, arguments, chunks=chunks, drop_axis=1 if like.ndim == 1 else None, meta=like[:0]
         )
+
+    def row_parts(self, function: Callable[..., Any], *arguments: object) -> Iterator[Any]:
+        """What ``function(block, *arguments)`` returns for each chunk, in their order, a few chunks at a time."""
+        rows = [
+            dask.delayed(_rows, pure=False)(chunk, self.frame, function, arguments)
+            for chunk in self.X.to_delayed().ravel()
+        ]
+        for low in range(0, len(rows), _AT_ONCE):
+            yield from dask.compute(*rows[low : low + _AT_ONCE])
 
     def local(self, rng: np.random.RandomState) -> Blocks:
         """A random sample of the rows, in memory: each chunk draws its share of it."""

@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.utils import Tags
+from sklearn.utils import Tags, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array, Init, MatrixLike, Seed
+from .._types import Array, Init, MatrixLike, Memberships, Seed
 from ..base import ImageResults
 from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
-from ..engine.blocks import Block, Blocks, Frame, make_blocks
+from ..engine.blocks import Block, Blocks, Frame, make_blocks, part_length
 from ..engine.collapse import collapse
 from ..engine.loop import Policy, Run, array_key
 from ..inputs.colors import is_color_image, lab_to_rgb, pixels, rgb_to_lab, validate_rgb
@@ -74,6 +74,12 @@ class Palette(Blocks):
     def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: object) -> NDArray[Any]:
         """What ``function(block, *arguments)`` says of all rows, copies included."""
         return super().map_rows(function, *arguments)[self.place]
+
+    def row_parts(self, function: Callable[..., Any], *arguments: object) -> Iterator[Any]:
+        """What ``function(block, *arguments)`` returns for all rows, copies included, a part of them at a time."""
+        for rows in gen_batches(self.n, part_length(self.blocks[0], function, *arguments)):
+            unlike, place = np.unique(self.place[rows], return_inverse=True)
+            yield function(self.take(unlike), *arguments)[place]
 
 
 def distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -283,19 +289,22 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
         """
         return self._fit(X, sample_weight)
 
-    def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
+    def predict_memberships(
+        self, X: MatrixLike, *, out: NDArray[Any] | None = None, top_k: int | None = None
+    ) -> Memberships:
         """Memberships of new data.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or array of shape (height, width, 3)
+        out, top_k : as in ``FCM.predict_memberships``
 
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
-            Of an image a row per pixel.
+            Of an image a row per pixel. A ``scipy.sparse.csr_array`` with ``top_k``.
         """
-        return super().predict_memberships(X)
+        return super().predict_memberships(X, out=out, top_k=top_k)
 
     def score(self, X: MatrixLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> float:
         """Minus the objective on new data, greater is better.

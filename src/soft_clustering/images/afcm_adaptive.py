@@ -46,7 +46,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.fft import dct, idct
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array, Seed
+from .._types import Array, Memberships, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
@@ -72,6 +72,8 @@ _LARGEST = 1e100  # beyond this a weight or a length leaves no mode free but the
 
 class Picture(Block):
     """An image as a block of pixels, and which of them take part."""
+
+    divisible = False
 
     def __init__(self, image: ScalarImage, frame: Frame) -> None:
         super().__init__(image.values.reshape(-1, 1), None, frame)
@@ -392,7 +394,14 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         return self.fit(X, y, mask=mask).memberships_.copy()
 
     @as_fitted
-    def predict_memberships(self, X: ArrayLike, *, mask: ArrayLike | None = None) -> NDArray[Any]:
+    def predict_memberships(
+        self,
+        X: ArrayLike,
+        *,
+        mask: ArrayLike | None = None,
+        out: NDArray[Any] | None = None,
+        top_k: int | None = None,
+    ) -> Memberships:
         """Memberships of the pixels of another image under the same gain.
 
         Parameters
@@ -400,12 +409,15 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         X : array-like of shape ``image_shape_``
         mask : array-like of bool, of the shape of X, default=None
             True where a pixel takes part; the memberships of the others are equal.
+        out, top_k : as in ``FCM.predict_memberships``
+            The memberships of all pixels are computed at once all the same.
 
         Returns
         -------
         memberships : ndarray of shape (n_pixels, n_clusters)
+            A ``scipy.sparse.csr_array`` with ``top_k``.
         """
-        return super().predict_memberships(Exposure(X, mask))
+        return super().predict_memberships(Exposure(X, mask), out=out, top_k=top_k)
 
     @as_fitted
     def score(self, X: ArrayLike, y: object = None, *, mask: ArrayLike | None = None) -> float:  # type: ignore[override]

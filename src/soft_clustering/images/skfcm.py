@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array, Init, Seed
+from .._types import Array, Init, Memberships, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, make_blocks
@@ -60,6 +60,8 @@ _BAND = 1 << 20  # entries of the windows that are sorted at a time
 
 class Grid(Block):
     """The pixels of an image as rows, with windows on their grid (H, W). A plane has a number per pixel, (n,)."""
+
+    divisible = False
 
     def __init__(self, rows: Block, shape: tuple[int, ...], reach: int, smoothing: str | None) -> None:
         super().__init__(rows.X, None, rows.frame)
@@ -360,7 +362,14 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         return self.fit(X, y, image_shape=image_shape).memberships_.copy()
 
     @as_fitted
-    def predict_memberships(self, X: ArrayLike, *, image_shape: tuple[int, int] | None = None) -> NDArray[Any]:
+    def predict_memberships(
+        self,
+        X: ArrayLike,
+        *,
+        image_shape: tuple[int, int] | None = None,
+        out: NDArray[Any] | None = None,
+        top_k: int | None = None,
+    ) -> Memberships:
         """Memberships of the pixels of another image, of any size and the same channels.
 
         Parameters
@@ -368,12 +377,15 @@ class SKFCM(ImageClusterer[State, Segmentation]):
         X : array-like of shape (height, width) or (height, width, n_channels)
             With ``image_shape`` the pixels, of shape (n_pixels, n_channels).
         image_shape : (int, int), default=None
+        out, top_k : as in ``FCM.predict_memberships``
+            The memberships of all pixels are computed at once all the same.
 
         Returns
         -------
         memberships : ndarray of shape (n_pixels, n_clusters)
+            A ``scipy.sparse.csr_array`` with ``top_k``.
         """
-        return super().predict_memberships(Pixels(X, image_shape))
+        return super().predict_memberships(Pixels(X, image_shape), out=out, top_k=top_k)
 
     @as_fitted
     def score(self, X: ArrayLike, y: object = None, *, image_shape: tuple[int, int] | None = None) -> float:  # type: ignore[override]

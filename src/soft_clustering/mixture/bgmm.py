@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array, Matrix, MatrixLike, Seed
+from .._types import Array, Matrix, MatrixLike, Memberships, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
@@ -430,7 +430,14 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         return self.fit(X, X_beta=X_beta, sample_weight=sample_weight).predict_memberships(X, X_beta=X_beta)
 
     @as_fitted
-    def predict_memberships(self, X: MatrixLike, *, X_beta: MatrixLike | None = None) -> NDArray[Any]:
+    def predict_memberships(
+        self,
+        X: MatrixLike,
+        *,
+        X_beta: MatrixLike | None = None,
+        out: NDArray[Any] | None = None,
+        top_k: int | None = None,
+    ) -> Memberships:
         """Memberships of new data.
 
         Parameters
@@ -438,12 +445,14 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         X : array-like of shape (n_samples, n_features)
         X_beta : array-like of shape (n_samples, n_beta_features), default=None
             As in ``fit``.
+        out, top_k : as in ``FCM.predict_memberships``
 
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
+            A ``scipy.sparse.csr_array`` with ``top_k``.
         """
-        return super().predict_memberships(Views(X, X_beta))
+        return super().predict_memberships(Views(X, X_beta), out=out, top_k=top_k)
 
     @as_fitted
     def score(

@@ -6,6 +6,7 @@
   and FCM), persisted, beyond the same pass in memory;
 * ``memory``: the most memory that the client needs beyond its start for GMM full, d=64, K=26 at 10,000 chunks;
 * ``compare``: a pass of FCM over 10,000,000 x 16 float32 on two worker processes against two threads in memory;
+* ``disk``: the most memory of each process for a fit of FCM and GMM to 20,000,000 x 16 float32 in a file;
 * ``many``: tasks, messages and bytes to the client of a pass on a scheduler with 256 workers in this process.
 """
 
@@ -14,9 +15,12 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import tempfile
 import time
+import warnings
 from pathlib import Path
 
+import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
@@ -108,13 +112,50 @@ def compare():
     return {"dask": on_dask, "memory": in_memory, "ratio": on_dask / in_memory}
 
 
+def disk(n=20_000_000, d=16, size=100_000):
+    """The most memory of the client and of two workers for fits to a file."""
+    path = Path(tempfile.mkdtemp()) / "rows.float32"
+    rng = np.random.default_rng(0)
+    places = rng.normal(0, 6, (10, d)).astype(np.float32)
+    with path.open("wb") as file:
+        for _ in range(n // size):
+            rows = rng.standard_normal((size, d), dtype=np.float32)
+            (rows + places[rng.integers(0, 10, size)]).tofile(file)
+    found = {}
+    for name, model in (("FCM", FCM(10, n_init=1, max_iter=5)), ("GMM", GMM(10, init="random", max_iter=5))):
+        with two_workers() as cluster, Client(cluster) as client:
+            chunks = [
+                da.from_delayed(dask.delayed(_read)(str(path), start, size, d), (size, d), np.float32)
+                for start in range(0, n, size)
+            ]
+            data = da.concatenate(chunks)
+            start = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # five passes do not converge
+                model.set_params(random_state=0).fit(data)
+            seconds = time.perf_counter() - start
+            found[name] = {"workers_MB": sorted(client.run(peak).values()), "client_MB": peak(), "seconds": seconds}
+        print(f"{name}: {found[name]}")
+    path.unlink()
+    return found
+
+
+def _read(path, start, size, d):
+    """Some rows of a file."""
+    return np.fromfile(path, np.float32, size * d, offset=4 * start * d).reshape(size, d)
+
+
 def many(workers=256, chunks=2560):
     """Tasks and bytes of a pass on many workers, as counted by the scheduler and the client."""
     from soft_clustering.engine import dask_blocks
 
-    dask_blocks._SMALLEST_GROUP = 1
+    dask_blocks._SMALLEST_GROUP = dask_blocks._SMALLEST_BLOCK = 1
+    # so many workers in one process answer slowly
+    dask.config.set({"distributed.comm.timeouts.connect": "600s", "distributed.worker.profile.enabled": False})
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=0
+        ) as cluster,
         Client(cluster) as client,
     ):
         data = da.random.default_rng(0).normal(size=(10 * chunks, 8), chunks=(10, 8)).persist()
@@ -158,7 +199,7 @@ class _Tasks:
         return lambda *args, **kwargs: None
 
 
-PARTS = {"memory": memory, "overhead": overhead, "compare": compare, "many": many}
+PARTS = {"memory": memory, "overhead": overhead, "compare": compare, "disk": disk, "many": many}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -117,9 +117,10 @@ ax.set_title("3,000 of 600,000 days")
 # %%
 # How it goes further
 # -------------------
-# * **Larger than memory.** Do not persist; each pass then reads all chunks again. A task goes through its chunks one after
-#   the other, so that one chunk for each thread is in memory, whatever the length of the table. If chunks depend on each
-#   other, as after ``X - X.mean(axis=0)``, a task needs all of its chunks at once: write such a table to disk first.
+# * **Larger than memory.** Do not persist; each pass then reads all chunks again. A task goes through its chunks one
+#   after the other, so that one chunk for each thread is in memory, whatever the length of the table. If chunks depend
+#   on each other, as after ``X - X.mean(axis=0)``, a task needs all of its chunks at once: write such a table to disk
+#   first.
 # * **One look only.** ``partial_fit`` of :class:`~soft_clustering.FCM` updates a model with one chunk after the other,
 #   without coming back to it: ``for block in X.blocks: model.partial_fit(block)``.
 # * **The result.** ``model.memberships_.to_zarr(...)`` or ``da.to_npy_stack(...)`` write the memberships chunk by

@@ -94,10 +94,11 @@ class StreamingClusterer(AlternatingClusterer[S, W]):
         self._validate_params()
         first = not hasattr(self, "_state")
         blocks = self._blocks(X, sample_weight, None if first else self._frame)
+        if first:
+            check_enough_samples(blocks.n, self.n_clusters)
         self._check_stream(blocks)
         with single_threaded_blas():
             if first:
-                check_enough_samples(blocks.n, self.n_clusters)
                 self._resolve(blocks)
                 state, n_batches = self._solution(blocks, check_random_state(self.random_state)), 0
             else:

@@ -65,7 +65,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Krishnapuram, Keller (1993, 1996)",
         "clusters among outliers, typicalities wanted; not if every cluster must be found: prototypes may coincide",
-        suits=("round", "outliers", "large"),
+        suits=("round", "outliers", "large", "stream"),
     ),
     Row(
         "PFCM",
@@ -74,7 +74,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Pal, Pal, Keller, Bezdek (2005)",
         "round clusters with outliers, memberships and typicalities wanted; not for elongated clusters",
-        suits=("round", "outliers", "overlap", "large"),
+        suits=("round", "outliers", "overlap", "large", "stream"),
     ),
     Row(
         "GK",
@@ -101,7 +101,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Gupta, Datta, Das (2021)",
         "round clusters in many features or of different units, a front of softness wanted; not for elongated clusters",
-        suits=("round", "overlap", "many_features", "large"),
+        suits=("round", "overlap", "many_features", "large", "stream"),
     ),
     Row(
         "RoughKMeans",
@@ -196,7 +196,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Dempster, Laird, Rubin (1977)",
         "elliptic clusters of different size, a likelihood and BIC wanted; not for d close to n with full covariances",
-        suits=("elongated", "overlap", "large"),
+        suits=("elongated", "overlap", "large", "stream"),
     ),
     Row(
         "MBMM",
@@ -223,7 +223,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Masson, Denoeux (2008)",
         "round clusters, doubt between clusters to be told from outliers; not for many clusters or elongated ones",
-        suits=("round", "outliers", "overlap"),
+        suits=("round", "outliers", "overlap", "stream"),
     ),
     Row(
         "EVCLUS",
@@ -244,7 +244,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters among far outliers; not for rings or other clusters that are not convex",
         "kernel distance, memberships and centres agree with public programs written after the publication; its text "
         "was not at hand, and the rules for the kernel width and the fuzzifier are ours",
-        suits=("round", "outliers", "large"),
+        suits=("round", "outliers", "large", "stream"),
     ),
     Row(
         "KFCCL",

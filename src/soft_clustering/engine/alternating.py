@@ -73,6 +73,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     ``_update(state, statistics, blocks)``  the next state
     ``_memberships(block, state)``          memberships of rows, also the rule for new data
     ``_store(state, statistics, blocks)``   set the method's own fitted attributes, in input units
+    ``_store_fit(statistics, blocks)``      set what a fit stores and a further batch of rows does not
     ``_complaints(run, blocks)``            what to warn of after a fit
     ``_run(fit, blocks, rng)``              how the runs of a fit go, if not from each start to its end
     ======================================  =========================================================================
@@ -133,6 +134,9 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     def _store(self, state: S, statistics: T, blocks: Blocks) -> None:
         """Set the method's own fitted attributes, in input units; the statistics are those at the state."""
         raise NotImplementedError
+
+    def _store_fit(self, statistics: T, blocks: Blocks) -> None:
+        """Set what a fit stores and a further batch of rows does not, before ``_store``."""
 
     def _complaints(self, run: Run[S], blocks: Blocks) -> list[str]:
         """What to warn of after a fit.
@@ -265,6 +269,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         statistics = blocks.reduce(self._statistics, run.state)
         run.history.append(float(statistics.objective))
         self._store_rows(blocks if blocks.kept is None else self._blocks(X, None, blocks.frame), statistics)
+        self._store_fit(statistics, blocks)
         self._store(run.state, statistics, blocks)
         return self._complaints(run, blocks)
 

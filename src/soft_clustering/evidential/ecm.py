@@ -34,11 +34,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array, Init, MatrixLike, Seed
 from ..base import as_fitted
-from ..engine.alternating import PARAMETERS, AlternatingClusterer
+from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks
 from ..engine.collapse import collapse
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, state_shift
+from ..engine.streaming import StreamingClusterer
 from ..fuzzy.fuzzifier import auto_fuzzifier, smaller
 from ..kernels import EMPTY
 from ..kernels.reference import fcm_rule
@@ -79,16 +80,16 @@ def centers_of(state: Prototypes) -> Array:
 class SetStatistics(NamedTuple):
     """What a block of rows contributes to new prototypes: H (K, K), B (K, d), and the objective."""
 
-    gram: Array
+    weight: Array
     total: Array
     objective: float
 
     def merge(self, other: SetStatistics) -> SetStatistics:
         """The statistics of both blocks together."""
-        return SetStatistics(self.gram + other.gram, self.total + other.total, self.objective + other.objective)
+        return SetStatistics(self.weight + other.weight, self.total + other.total, self.objective + other.objective)
 
 
-class ECM(CredalMixin, AlternatingClusterer[Prototypes, SetStatistics]):
+class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
     """Evidential c-means: masses on clusters, on sets of clusters, and on the empty set.
 
     A sample between two clusters puts its mass on the set of both, a sample far from all on the empty set, where fuzzy
@@ -179,6 +180,9 @@ class ECM(CredalMixin, AlternatingClusterer[Prototypes, SetStatistics]):
     ``'simple'`` sets often agree better with classes. A k-means start may give a far outlier a prototype of its own;
     then it has no mass on the empty set: give clean prototypes as ``init``.
 
+    ``partial_fit`` settles ``delta_`` and ``beta_`` on the first batch, and solves H V = B for the sums over all rows
+    seen, each with the masses that it had when it came: the streaming weighted mean of [2]_, for a linear system.
+
     The rules of ``delta='auto'``, ``beta='auto'`` and the default ``alpha`` are ours. Restricting large frames to pairs
     is, from memory, the publication's own advice.
 
@@ -186,6 +190,7 @@ class ECM(CredalMixin, AlternatingClusterer[Prototypes, SetStatistics]):
     ----------
     .. [1] M.-H. Masson, T. Denoeux (2008). ECM: An evidential version of the fuzzy c-means algorithm. Pattern
        Recognition 41(4), 1384-1397.
+    .. [2] P. Hore, L. O. Hall, D. B. Goldgof (2007). Single pass fuzzy c means. FUZZ-IEEE.
 
     Examples
     --------
@@ -300,11 +305,13 @@ class ECM(CredalMixin, AlternatingClusterer[Prototypes, SetStatistics]):
         return SetStatistics(gram, total, objective)
 
     def _update(self, state: Prototypes, statistics: SetStatistics, blocks: Blocks) -> Prototypes:
-        # A prototype without mass leaves H singular: the ridge holds it where it is, and moves no fixed point, as
-        # H V = B still means no step.
-        V, H = state.centers, statistics.gram
-        ridge = np.diag(_RIDGE * H.diagonal() + EMPTY)
-        return state._replace(centers=V + np.linalg.solve(H + ridge, statistics.total - H @ V))
+        return self._moved(state, statistics, statistics.weight, blocks)
+
+    def _moved(self, state: Prototypes, statistics: SetStatistics, weight: Array, blocks: Blocks) -> Prototypes:
+        # A prototype without mass leaves the weight singular: the ridge holds it where it is, and moves no fixed point,
+        # as H V = B still means no step.
+        V, ridge = state.centers, np.diag(_RIDGE * weight.diagonal() + EMPTY)
+        return state._replace(centers=V + np.linalg.solve(weight + ridge, statistics.total - statistics.weight @ V))
 
     def _memberships(self, block: Block, state: Prototypes) -> NDArray[Any]:
         U = np.empty((block.n, self.n_clusters), dtype=block.X.dtype)

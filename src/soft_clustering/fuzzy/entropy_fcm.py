@@ -37,12 +37,13 @@ from scipy.special import entr, logsumexp
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array, Init, Seed
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, is_drawn, new_centers
+from ..engine.alternating import PARAMETERS, is_drawn, new_centers
 from ..engine.blocks import Block, Blocks, Sums, extent
 from ..engine.collapse import collapse
 from ..engine.fitting import Fit, not_converged, say
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, no_units, squared_units, state_shift
+from ..engine.streaming import StreamingClusterer, moved_centers
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, center_distances, center_memberships, center_scatter, center_statistics
 from .nsga2 import nsga2
@@ -65,6 +66,14 @@ class Prototypes(NamedTuple):
         """The membership rule of the kernels, with its parameters."""
         log_weights = np.zeros(len(self.centers)) if self.log_weights is None else self.log_weights
         return "entropy", self.entropy_weight, *log_weights
+
+    def moved(self, centers: Array, size: Array) -> Prototypes:
+        """Other centres, and the weights of clusters of these sizes (K,) if they are learnt."""
+        if self.log_weights is None:
+            return self._replace(centers=centers)
+        # A cluster that is seeded again gets an equal share.
+        size = np.where(size < EMPTY, size.mean(), size)
+        return self._replace(centers=centers, log_weights=np.log(size / size.sum()))
 
     def drift(self, old: Prototypes, unit: float) -> float:
         """Movement of the centres, or of the weights, whichever is larger."""
@@ -95,7 +104,7 @@ class Point(NamedTuple):
     wu_li: float
 
 
-class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
+class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
     """Entropy c-means: fuzzy clusters whose softness is one temperature.
 
     Memberships are a softmax of the squared distances, so that far clusters have exponentially small ones: unlike those
@@ -193,6 +202,10 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
 
     A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(n). ``score`` is minus the objective.
 
+    ``partial_fit`` takes ``solver='alternating'`` only. It settles ``entropy_weight_`` and the scaling of the features
+    on the first batch, and moves the centres by a streaming weighted mean [7]_: what they were computed from so far
+    keeps its full weight. Learnt weights are the mean memberships of all rows seen.
+
     The scalar form is that of [2]_ and [3]_, the critical weight that of [4]_. The search of [1]_ is NSGA-II [6]_ (a
     second optimiser of theirs, MOEA/D, is not offered): tournaments of two, simulated binary crossover and polynomial
     mutation with index 10, the first for 95 % of the pairs, the second for one of K d coordinates on average. Its two
@@ -215,6 +228,7 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
        factor for centroid-based clustering. IEEE Transactions on Fuzzy Systems 23(3), 701-718.
     .. [6] K. Deb, A. Pratap, S. Agarwal, T. Meyarivan (2002). A fast and elitist multiobjective genetic algorithm:
        NSGA-II. IEEE Transactions on Evolutionary Computation 6(2), 182-197.
+    .. [7] P. Hore, L. O. Hall, D. B. Goldgof (2007). Single pass fuzzy c means. FUZZ-IEEE.
 
     Examples
     --------
@@ -242,6 +256,7 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
     pareto_front_: Array
     pareto_centers_: NDArray[Any]
     pareto_weights_: Array
+    _of_rows = (*StreamingClusterer._of_rows, "compactness_", "entropy_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "entropy_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "solver": [StrOptions({"alternating", "path", "nsga2"})],
@@ -338,13 +353,16 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
         return center_statistics(block, state.centers, *state.rule)
 
     def _update(self, state: Prototypes, statistics: CenterStatistics, blocks: Blocks) -> Prototypes:
-        state = state._replace(centers=new_centers(state.centers, statistics))
-        if state.log_weights is None:
-            return state
-        size = statistics.weight
-        # A cluster that is seeded again gets an equal share.
-        size = np.where(size < EMPTY, size.mean(), size)
-        return state._replace(log_weights=np.log(size / size.sum()))
+        return state.moved(new_centers(state.centers, statistics), statistics.weight)
+
+    def _moved(self, state: Prototypes, statistics: CenterStatistics, weight: Array, blocks: Blocks) -> Prototypes:
+        return state.moved(moved_centers(state.centers, statistics, weight), weight)
+
+    def _check_stream(self, blocks: Blocks) -> None:
+        if self.solver != "alternating":
+            raise ValueError(
+                f"partial_fit needs solver='alternating', as a front is one of all rows. Got {self.solver!r} instead."
+            )
 
     def _memberships(self, block: Block, state: Prototypes) -> NDArray[Any]:
         return center_memberships(block, state.centers, *state.rule)
@@ -353,10 +371,13 @@ class ENTROPYFCM(AlternatingClusterer[Prototypes, CenterStatistics]):
         units = self._policy.units
         self.centers_ = blocks.frame.to_input(state.centers).astype(blocks.dtype)
         self.entropy_weight_ = units(state.entropy_weight, blocks)
-        (compactness, entropy), *_ = blocks.reduce(self._aims, [state]).values.tolist()
-        self.compactness_, self.entropy_ = units(compactness, blocks), entropy
         if state.log_weights is not None:
             self.weights_ = np.exp(state.log_weights)
+
+    def _store_fit(self, statistics: CenterStatistics, blocks: Blocks) -> None:
+        super()._store_fit(statistics, blocks)
+        (compactness, self.entropy_), *_ = blocks.reduce(self._aims, [self._state]).values.tolist()
+        self.compactness_ = self._policy.units(compactness, blocks)
 
     def _complaints(self, run: Run[Prototypes], blocks: Blocks) -> list[str]:
         V, remedy = run.state.centers, "use a smaller entropy weight"

@@ -17,28 +17,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array, Init, MatrixLike, Seed
-from ..base import continues_fit
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
+from .._types import Array, Init, Seed
+from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks
 from ..engine.collapse import collapse
 from ..engine.fitting import Fit
 from ..engine.loop import Policy, Run, Scale, center_shift, iterate, objective_change
-from ..engine.threads import single_threaded_blas
-from ..inputs.features import check_enough_samples
+from ..engine.streaming import StreamingClusterer, moved_centers
 from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 from .fuzzifier import resolve_fuzzifier, smaller
 from .solver import fuzzy_start, solve_fcm
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 class Stream(NamedTuple):
@@ -51,10 +45,7 @@ class Stream(NamedTuple):
     def after(self, statistics: CenterStatistics) -> Stream:
         """The state after one more batch: centres are the running weighted mean of all rows seen."""
         weight = self.weight + statistics.weight
-        step = statistics.total - statistics.weight[:, None] * self.centers
-        return self._replace(
-            centers=self.centers + step / np.maximum(weight, np.finfo(float).tiny)[:, None], weight=weight
-        )
+        return self._replace(centers=moved_centers(self.centers, statistics, weight), weight=weight)
 
 
 def epoch_change(old: Stream, new: Stream, history: list[float], scale: Scale) -> float:
@@ -67,7 +58,7 @@ def centers_of(state: Array | Stream) -> Array:
     return state.centers if isinstance(state, Stream) else state
 
 
-class FCM(AlternatingClusterer[Array, CenterStatistics]):
+class FCM(StreamingClusterer[Array, CenterStatistics]):
     """Fuzzy c-means: k-means with degrees of membership.
 
     Each sample belongs to every cluster to a degree that falls with its distance to the cluster's centre.
@@ -125,6 +116,9 @@ class FCM(AlternatingClusterer[Array, CenterStatistics]):
     Notes
     -----
     A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(n). ``score`` is minus the objective.
+
+    ``partial_fit`` settles ``m_`` on the first batch, and moves the centres by a streaming weighted mean [4]_: what
+    they were computed from so far keeps its full weight.
 
     References
     ----------
@@ -196,12 +190,14 @@ class FCM(AlternatingClusterer[Array, CenterStatistics]):
     def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
         return new_centers(V, statistics)
 
+    def _moved(self, V: Array, statistics: CenterStatistics, weight: Array, blocks: Blocks) -> Array:
+        return moved_centers(V, statistics, weight)
+
     def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
         return center_memberships(block, V, "fcm", self.m_)
 
     def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
-        self._weight = statistics.weight
 
     def _complaints(self, run: Run[Array], blocks: Blocks) -> list[str]:
         remedy = f"m={self.m_:g} may be too large for {blocks.d} features, try {smaller('m', self.m)}"
@@ -236,40 +232,3 @@ class FCM(AlternatingClusterer[Array, CenterStatistics]):
         """Centres of a first batch."""
         settings = {name: getattr(self, name) for name in ("init", "n_init", "max_iter", "tol", "accelerate")}
         return solve_fcm(batch, self.n_clusters, self.m_, rng, **settings)
-
-    @continues_fit
-    def partial_fit(self, X: MatrixLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Move the centres by one batch of rows.
-
-        The first call, unless the model is fitted, solves its batch (which needs at least ``n_clusters`` rows, and
-        whose size settles ``m='auto'``). Each later call adds its batch to a streaming weighted mean; what the centres
-        were computed from so far keeps its full weight. There are no ``memberships_`` after it: use
-        ``predict_memberships``.
-        Parameters set after the first call, or after ``fit``, do not matter.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : ignored
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : object
-        """
-        self._validate_params()
-        first = not hasattr(self, "_state")
-        blocks = self._blocks(X, sample_weight, None if first else self._frame)
-        with single_threaded_blas():
-            if first:
-                check_enough_samples(blocks.n, self.n_clusters)
-                self._resolve(blocks)
-                self._state = self._solution(blocks, check_random_state(self.random_state))
-                self._frame, self._weight, self.n_iter_ = blocks.frame, np.zeros(self.n_clusters), 0
-            statistics = blocks.reduce(self._statistics, self._state)
-            self._state, self._weight, _ = Stream(self._state, self._weight, 0).after(statistics)
-        self.centers_ = self._frame.to_input(self._state).astype(blocks.dtype)
-        self.n_clusters_ = len(self.centers_)
-        self.n_iter_ += 1
-        self._forget("memberships_", "labels_", "objective_", "objective_history_", "converged_")
-        return self

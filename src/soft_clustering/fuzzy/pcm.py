@@ -31,6 +31,7 @@ from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks
 from ..engine.fitting import Fit
 from ..engine.loop import Run
+from ..engine.streaming import StreamingClusterer, moved_centers
 from ..inputs.features import validate_matrix
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, Scatter, center_memberships, center_statistics
@@ -39,7 +40,7 @@ from .possibilistic import TYPICAL, Typical, bandwidth_to_input, bounded, distin
 from .staged import StagedClusterer
 
 
-class PCM(StagedClusterer[Typical, CenterStatistics]):
+class PCM(StreamingClusterer[Typical, CenterStatistics], StagedClusterer[Typical, CenterStatistics]):
     """Possibilistic c-means: degrees of typicality, with outliers typical of no cluster.
 
     Each cluster looks for a dense region by itself, starting from a fuzzy c-means solution. Typicalities do not sum to
@@ -112,12 +113,16 @@ class PCM(StagedClusterer[Typical, CenterStatistics]):
     -----
     A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(n). ``score`` is minus the objective.
 
+    ``partial_fit`` settles ``bandwidth_`` on the first batch, refinements included, and moves the centres by a
+    streaming weighted mean [3]_: what they were computed from so far keeps its full weight.
+
     References
     ----------
     .. [1] R. Krishnapuram, J. M. Keller (1993). A possibilistic approach to clustering. IEEE Trans. Fuzzy Systems 1(2),
        98-110.
     .. [2] R. Krishnapuram, J. M. Keller (1996). The possibilistic C-means algorithm: insights and recommendations. IEEE
        Trans. Fuzzy Systems 4(3), 385-393.
+    .. [3] P. Hore, L. O. Hall, D. B. Goldgof (2007). Single pass fuzzy c means. FUZZ-IEEE.
 
     Examples
     --------
@@ -208,6 +213,9 @@ class PCM(StagedClusterer[Typical, CenterStatistics]):
         # No row has to belong anywhere, so a prototype without rows stays instead of moving to the worst row.
         return state._replace(centers=new_centers(state.centers, statistics._replace(worst=0.0)))
 
+    def _moved(self, state: Typical, statistics: CenterStatistics, weight: Array, blocks: Blocks) -> Typical:
+        return state._replace(centers=moved_centers(state.centers, statistics, weight))
+
     def _memberships(self, block: Block, state: Typical) -> NDArray[Any]:
         return center_memberships(block, state.centers, *self._rule(state))
 
@@ -238,7 +246,7 @@ class PCM(StagedClusterer[Typical, CenterStatistics]):
     def _store(self, state: Typical, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(state.centers).astype(blocks.dtype)
         self.bandwidth_ = bandwidth_to_input(state.bandwidth, blocks.frame)
-        self.n_effective_clusters_ = int((distinct(*state) & (statistics.weight >= EMPTY)).sum())
+        self.n_effective_clusters_ = int((distinct(*state) & (self._seen >= EMPTY)).sum())
 
     def _complaints(self, run: Run[Typical], blocks: Blocks) -> list[str]:
         complaints = super()._complaints(run, blocks)

@@ -37,13 +37,14 @@ from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks
 from ..engine.collapse import collapse
 from ..engine.loop import Run
+from ..engine.streaming import StreamingClusterer, moved_centers
 from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 from .fuzzifier import resolve_fuzzifier
 from .possibilistic import TYPICAL, Typical, bandwidth_to_input, distinct, fuzzy_bandwidths
 from .staged import StagedClusterer
 
 
-class PFCM(StagedClusterer[Typical, CenterStatistics]):
+class PFCM(StreamingClusterer[Typical, CenterStatistics], StagedClusterer[Typical, CenterStatistics]):
     """Possibilistic fuzzy c-means: memberships and typicalities, centres that outliers hardly pull.
 
     Memberships say which cluster a sample is in, typicalities how typical it is of it: both are used for the centres.
@@ -113,10 +114,14 @@ class PFCM(StagedClusterer[Typical, CenterStatistics]):
     A pass costs O(n K d) time; memory beyond X, ``memberships_`` and ``typicalities_`` is O(n). ``score`` is minus the
     objective.
 
+    ``partial_fit`` settles ``m_`` and ``bandwidth_`` on the first batch, and moves the centres by a streaming weighted
+    mean [2]_: what they were computed from so far keeps its full weight.
+
     References
     ----------
     .. [1] N. R. Pal, K. Pal, J. M. Keller, J. C. Bezdek (2005). A possibilistic fuzzy c-means clustering algorithm.
        IEEE Trans. Fuzzy Systems 13(4), 517-530.
+    .. [2] P. Hore, L. O. Hall, D. B. Goldgof (2007). Single pass fuzzy c means. FUZZ-IEEE.
 
     Examples
     --------
@@ -197,6 +202,9 @@ class PFCM(StagedClusterer[Typical, CenterStatistics]):
 
     def _update(self, state: Typical, statistics: CenterStatistics, blocks: Blocks) -> Typical:
         return state._replace(centers=new_centers(state.centers, statistics))
+
+    def _moved(self, state: Typical, statistics: CenterStatistics, weight: Array, blocks: Blocks) -> Typical:
+        return state._replace(centers=moved_centers(state.centers, statistics, weight))
 
     def _memberships(self, block: Block, state: Typical) -> NDArray[Any]:
         return center_memberships(block, state.centers, "fcm", self.m_)

@@ -30,10 +30,11 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array, Init, Seed
-from ..engine.alternating import PARAMETERS, AlternatingClusterer, new_centers
+from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks
 from ..engine.collapse import collapse
 from ..engine.loop import Policy, Run
+from ..engine.streaming import StreamingClusterer, moved_centers
 from ..fuzzy.fuzzifier import resolve_fuzzifier, smaller
 from ..fuzzy.solver import fuzzy_start
 from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
@@ -45,7 +46,7 @@ def feature_units(objective: float, blocks: Blocks) -> float:
     return 2 * objective
 
 
-class KFCM(AlternatingClusterer[Array, CenterStatistics]):
+class KFCM(StreamingClusterer[Array, CenterStatistics]):
     """Kernel fuzzy c-means: centres that far points hardly pull.
 
     Distances saturate: beyond a few kernel widths all are the same, so an outlier has equal memberships and next to no
@@ -112,6 +113,9 @@ class KFCM(AlternatingClusterer[Array, CenterStatistics]):
     other are not found. Far points that lie close together are a cluster like any other. A centre beyond the reach of
     the kernel from all samples moves to the sample of largest objective, which cannot increase J.
 
+    ``partial_fit`` settles ``m_`` and ``gamma_`` on the first batch, and moves the centres by a streaming weighted mean
+    [2]_: what they were computed from so far keeps its full weight.
+
     The kernel distance, the memberships and the centres agree with public programs written after [1]_, whose text was
     not at hand.
 
@@ -119,6 +123,7 @@ class KFCM(AlternatingClusterer[Array, CenterStatistics]):
     ----------
     .. [1] D.-Q. Zhang, S.-C. Chen (2004). A novel kernelized fuzzy c-means algorithm with application in medical image
        segmentation. Artificial Intelligence in Medicine 32(1), 37-50.
+    .. [2] P. Hore, L. O. Hall, D. B. Goldgof (2007). Single pass fuzzy c means. FUZZ-IEEE.
 
     Examples
     --------
@@ -186,6 +191,9 @@ class KFCM(AlternatingClusterer[Array, CenterStatistics]):
 
     def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
         return new_centers(V, statistics)
+
+    def _moved(self, V: Array, statistics: CenterStatistics, weight: Array, blocks: Blocks) -> Array:
+        return moved_centers(V, statistics, weight)
 
     def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
         return center_memberships(block, V, "kernel", self.m_, self._gamma)

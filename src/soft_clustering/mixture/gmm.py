@@ -34,12 +34,15 @@ from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, Subspace
 from ..engine.covariance import to_input_units
 from ..engine.initialisation import input_rows
+from ..engine.streaming import StreamingClusterer
 from ..inputs.features import validate_matrix
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .gaussian import Components, GaussianClusterer
 
+_DECAY = 0.6  # of the step sizes of online EM: between 1/2 and 1 they converge, and small ones forget the start soon
 
-class GMM(GaussianClusterer[Components, GaussStatistics]):
+
+class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Components, GaussStatistics]):
     """Gaussian mixture: elliptic clusters with their own weights and covariances.
 
     It has the updates and the stopping rule of scikit-learn's ``GaussianMixture``, whose memberships it reproduces to
@@ -110,10 +113,17 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
     covariances are held in the span of the rows, with n in the place of d. Outside it they are ``reg_covar``, so the
     result is the same.
 
+    ``partial_fit`` is online EM [2]_: the moments s that the components are computed from become (1 - r) s + r s' for
+    the moments s' of a batch, both per unit of weight, with the step size r = (weight of the batch / weight of all rows
+    seen)^0.6. For batches of equal weight that is t^-0.6 in the t-th: earlier rows, whose memberships were worse, are
+    slowly forgotten. Full and tied covariances need a first batch of at least as many rows as features.
+
     References
     ----------
     .. [1] A. P. Dempster, N. M. Laird, D. B. Rubin (1977). Maximum likelihood from incomplete data via the EM
        algorithm. Journal of the Royal Statistical Society B 39(1), 1-38.
+    .. [2] O. Cappe, E. Moulines (2009). On-line expectation-maximization algorithm for latent data models. Journal of
+       the Royal Statistical Society B 71(3), 593-613.
 
     Examples
     --------
@@ -214,6 +224,20 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
     def _update(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> Components:
         return self._maximise(state.means, statistics, blocks, blocks.frame.unit)
 
+    def _moved(self, state: Components, statistics: GaussStatistics, weight: Array, blocks: Blocks) -> Components:
+        new = statistics.weight.sum()
+        rate = (new / weight.sum()) ** _DECAY
+        pairs = zip(self._moments(state, blocks.frame.unit), statistics, strict=True)
+        mixed = GaussStatistics(*[(1 - rate) * new * past + rate * batch for past, batch in pairs])
+        return self._maximise(state.means, mixed, blocks, blocks.frame.unit)
+
+    def _check_stream(self, blocks: Blocks) -> None:
+        if isinstance(blocks.frame, Subspace):
+            raise ValueError(
+                f"partial_fit with covariance_type={self.covariance_type!r} needs at least as many rows in the first "
+                f"batch (or in fit) as there are features, {blocks.n_features}: use a larger one, or 'diag'."
+            )
+
     def _posteriors(self, block: Block, state: Components) -> tuple[NDArray[Any], Array]:
         return gauss_memberships(block, *self._densities(state), full=self._full)
 
@@ -236,6 +260,17 @@ class GMM(GaussianClusterer[Components, GaussStatistics]):
             return np.swapaxes(np.linalg.cholesky(precisions[..., ::-1, ::-1])[..., ::-1, ::-1], -1, -2)
         except np.linalg.LinAlgError:
             raise ValueError("precisions_init must be positive definite.") from None
+
+    def _moments(self, state: Components, unit: float) -> GaussStatistics:
+        """The moments about the means, of total weight 1, from which the M-step makes the state."""
+        N, shape, covariances = state.weights, state.means.shape, state.covariances
+        assert covariances is not None
+        ridge = self.reg_covar * unit * unit
+        if self._full:
+            second = N[:, None, None] * (covariances - ridge * np.eye(shape[1]))
+        else:
+            second = N[:, None] * np.broadcast_to(covariances.reshape(len(N), -1) - ridge, shape)
+        return GaussStatistics(N, np.zeros(shape), second, 0.0)
 
     def _from_memberships(self, blocks: Blocks, memberships: Array) -> Components:
         """The M-step of given memberships (n, K): means first, then moments about them."""

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions, make_constraint
 
 from ..base import BaseSoftClusterer, InductiveSoftClusterer
+from .data import Sample
 from .harness import (
     PREDICTING,
     argmax_labels,
@@ -152,6 +153,15 @@ def _another(value: object, constraints: list[Any]) -> Any:
     return next((c for c in valid if c != value), value)
 
 
+def _continued(model: Any, sample: Sample) -> Any:
+    """The memberships after a further batch, or what the model says if its options refuse one."""
+    try:
+        model.partial_fit(sample.X)
+    except ValueError as refusal:
+        return str(refusal)
+    return model.predict_memberships(sample.known)
+
+
 @rule
 def check_fitted_parameters(estimator: BaseSoftClusterer) -> None:
     """Parameters set after fit change neither predictions, nor scores, nor fitted attributes, nor partial_fit."""
@@ -172,7 +182,7 @@ def check_fitted_parameters(estimator: BaseSoftClusterer) -> None:
         changed = sorted(key for key in before | after if before.get(key) != after.get(key))
         require(not changed, f"set_params({name}={getattr(model, name)!r}) after fit changes {changed}.")
     if hasattr(model, "partial_fit"):
-        same = [one.partial_fit(sample.X).predict_memberships(sample.known) for one in (model, unchanged)]
+        same = [_continued(one, sample) for one in (model, unchanged)]
         require(np.array_equal(*same), "Parameters set after fit change what partial_fit does.")
 
 

@@ -116,12 +116,16 @@ class DaskBlocks(Blocks):
 
     def local(self, rng: np.random.RandomState) -> Blocks:
         """A random sample of the rows, in memory: each chunk draws its share of it."""
-        counts = self._groups.survey.counts
-        left, wanted, shares = int(counts[:, 1].sum()), min(_SAMPLE, self.n), {}
-        for start, count in counts.tolist():
-            share = wanted if left == count else int(rng.hypergeometric(count, left - count, wanted)) if wanted else 0
-            shares[start] = (share, int(rng.randint(2**31 - 1)))
-            left, wanted = left - count, wanted - share
+        counts = self._groups.survey.counts.tolist()
+        shares = {start: (count, 0) for start, count in counts}
+        left, wanted = self.n, min(_SAMPLE, self.n)
+        if wanted < left:  # all rows are drawn without chance, so that small data start as in memory
+            for start, count in counts:
+                share = (
+                    wanted if left == count else int(rng.hypergeometric(count, left - count, wanted)) if wanted else 0
+                )
+                shares[start] = (share, int(rng.randint(2**31 - 1)))
+                left, wanted = left - count, wanted - share
         sample = self.reduce(draw_rows, shares)
         order = np.argsort(sample.rows)
         weight = None if self.weight is None else sample.weight[order]

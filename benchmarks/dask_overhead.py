@@ -48,8 +48,8 @@ def prepared(model, X):
     return lambda: blocks.reduce(model._statistics, state)
 
 
-def mixture(d, K):
-    """A Gaussian mixture that starts from given memberships' centres: nothing is drawn from the data."""
+def mixture(K):
+    """A Gaussian mixture that starts from random rows."""
     return GMM(K, init="random", random_state=0)
 
 
@@ -61,7 +61,7 @@ def overhead():
     """Seconds of a pass over many small chunks, and over the same rows in memory."""
     found = {}
     with two_workers() as cluster, Client(cluster):
-        for name, model, d in (("FCM", FCM(10, m=2.0, random_state=0), 16), ("GMM full", mixture(64, 26), 64)):
+        for name, model, d in (("FCM", FCM(10, m=2.0, random_state=0), 16), ("GMM full", mixture(26), 64)):
             for chunks in (100, 1000, 10_000):
                 rows = np.random.default_rng(0).normal(size=(20 * chunks, d))
                 data = da.from_array(rows, chunks=(20, d)).persist()
@@ -88,7 +88,7 @@ def memory():
     """The client's memory for passes of a large mixture over many chunks."""
     with two_workers() as cluster, Client(cluster):
         data = da.random.default_rng(0).normal(size=(200_000, 64), chunks=(20, 64)).persist()
-        model = mixture(64, 26)
+        model = mixture(26)
         before = peak()
         step = prepared(model, data)
         for _ in range(3):
@@ -159,7 +159,7 @@ def many(workers=256, chunks=2560):
         Client(cluster) as client,
     ):
         data = da.random.default_rng(0).normal(size=(10 * chunks, 8), chunks=(10, 8)).persist()
-        step = prepared(mixture(8, 4), data)
+        step = prepared(mixture(4), data)
         step()
         scheduler = cluster.scheduler
         before = scheduler.transition_counter

@@ -133,6 +133,18 @@ def test_address_holds_the_answers(open_page):
     assert ".fit(X, y)" in code
 
 
+def test_phone_shows_the_methods_beside_the_questions(open_page):
+    page = open_page("choose.html", width=390)
+    place = page.run(
+        "const button = document.querySelector('.chooser .summary'), place = button.getBoundingClientRect();"
+        "return [button.textContent, place.top, place.bottom, innerHeight]"
+    )
+    assert place[0] == "Try " + ", ".join(page.run(SHOWN))
+    assert 0 < place[1] < place[2] <= place[3]  # in the window, although the answers are far below
+    page.run("document.querySelector('.chooser .summary').click()")
+    assert wait_for(page, "return document.querySelector('.answers').getBoundingClientRect().top < innerHeight / 2")
+
+
 def test_every_method_is_an_answer(open_page):
     """Every method is among the first three for some answers; questions that do not concern the data are left out."""
     page = open_page("choose.html")

@@ -7,7 +7,8 @@
 * ``memory``: the most memory that the client needs beyond its start for GMM full, d=64, K=26 at 10,000 chunks;
 * ``compare``: a pass of FCM over 10,000,000 x 16 float32 on two worker processes against two threads in memory;
 * ``disk``: the most memory of each process for a fit of FCM and GMM to 20,000,000 x 16 float32 in a file;
-* ``many``: tasks, messages and bytes to the client of a pass on a scheduler with 256 workers in this process.
+* ``many``: tasks of a pass on a scheduler with 256 workers in this process, and the messages and bytes that it sends
+  between client, scheduler and workers, as counted where they are written to the network.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ import resource
 import tempfile
 import time
 import warnings
+from collections import defaultdict
 from pathlib import Path
 
 import dask
 import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
+from distributed.comm.tcp import TCP
 
 from soft_clustering import FCM, GMM
 
@@ -146,21 +149,14 @@ def _read(path, start, size, d):
 
 
 def many(workers=256, chunks=2560):
-    """Tasks and bytes of a pass on many workers, as counted by the scheduler and the client."""
+    """Tasks, messages and bytes of a pass on many workers, as counted by the scheduler and on the network."""
     from soft_clustering.engine import dask_blocks
 
     dask_blocks._SMALLEST_GROUP = dask_blocks._SMALLEST_BLOCK = 1
     # so many workers in one process answer slowly
     dask.config.set({"distributed.comm.timeouts.connect": "600s", "distributed.worker.profile.enabled": False})
-    with (
-        LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=0
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        data = da.random.default_rng(0).normal(size=(10 * chunks, 8), chunks=(10, 8)).persist()
-        step = prepared(mixture(4), data)
-        step()
+    with many_workers(workers) as cluster, Client(cluster):
+        step = prepared_on(chunks)
         scheduler = cluster.scheduler
         before = scheduler.transition_counter
         seen: list[str] = []
@@ -177,10 +173,93 @@ def many(workers=256, chunks=2560):
             "transitions": scheduler.transition_counter - before,
             "bytes_of_the_result": int(sum(np.asarray(part).nbytes for part in statistics if part is not None)),
             "seconds": seconds,
+            "sent": {},
         }
-        client.close()
     print(f"{workers} workers, {chunks} chunks: {found['tasks']} tasks, {1e3 * seconds:.0f} ms")
+    for number in (chunks, 2 * chunks):
+        with many_workers(workers, protocol="tcp://") as cluster, Client(cluster) as client:
+            step = prepared_on(number)
+            found["sent"][f"{number} chunks"] = sent = traffic(cluster, client, step)
+        ways = (f"{way} {counts['messages']} messages, {counts['bytes']} bytes" for way, counts in sent.items())
+        print(f"{number} chunks: " + "; ".join(ways))
     return found
+
+
+def many_workers(number, **options):
+    """A cluster of workers that are threads of this process."""
+    return LocalCluster(
+        n_workers=number, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=0, **options
+    )
+
+
+def prepared_on(chunks):
+    """A pass of a mixture over many tiny chunks; the first one, which describes the groups, is over."""
+    step = prepared(mixture(4), da.random.default_rng(0).normal(size=(10 * chunks, 8), chunks=(10, 8)).persist())
+    step()
+    return step
+
+
+def traffic(cluster, client, step, repeats=5):
+    """From whom to whom -> messages and bytes of a pass: the medians of some passes, without what is sent periodically.
+
+    All parties are in this process, so that every message is written once here. A message to the stream of a worker or
+    client holds all that was to be said since the last one.
+    """
+    written = []
+    write = TCP.write
+
+    async def counted(self, message, *arguments, **options):
+        size = await write(self, message, *arguments, **options)
+        if not _is_periodic(message):
+            written.append((self.local_address, self.peer_address, size))
+        return size
+
+    TCP.write = counted
+    passes = []
+    try:
+        for _ in range(repeats):
+            written.clear()
+            step()
+            before = -1
+            while len(written) > before:  # what is no longer needed is released after the pass
+                before = len(written)
+                time.sleep(1)
+            owners = _owners(cluster, client)
+            sums = defaultdict(lambda: np.zeros(2, dtype=int))
+            for source, target, size in written:
+                if source in owners and target in owners:
+                    sums[f"{owners[source]} to {owners[target]}"] += (1, size)
+            passes.append(sums)
+    finally:
+        TCP.write = write
+    found = {}
+    for way in sorted(set().union(*passes)):
+        messages, size = np.median([sums[way] for sums in passes], axis=0).astype(int).tolist()
+        found[way] = {"messages": messages, "bytes": size}
+    return found
+
+
+def _is_periodic(message):
+    """Whether a message belongs to a heartbeat, or to a question about what the cluster is."""
+    names = {"heartbeat_worker", "heartbeat-client", "adjust-heartbeat-interval", "keep-alive", "identity"}
+    parts = message if isinstance(message, list | tuple) else [message]
+    return all(
+        isinstance(part, dict)
+        and (part.get("op") in names or "heartbeat-interval" in part or part.get("type") == "Scheduler")
+        for part in parts
+    )
+
+
+def _owners(cluster, client):
+    """Address of each end of a connection -> client, scheduler or workers."""
+    scheduler, workers = cluster.scheduler, list(cluster.workers.values())
+    owners = {scheduler.address: "scheduler"} | {worker.address: "workers" for worker in workers}
+    streams = [("client", client.scheduler_comm.comm), *(("workers", worker.batched_stream.comm) for worker in workers)]
+    pools = [("client", client.rpc), ("scheduler", scheduler.rpc), *(("workers", worker.rpc) for worker in workers)]
+    for name, pool in pools:
+        for connections in (*pool.available.values(), *pool.occupied.values()):
+            streams += [(name, connection) for connection in connections]
+    return owners | {connection.local_address: name for name, connection in streams}
 
 
 class _Tasks:

@@ -19,6 +19,7 @@ extensions = [
     "api_pages",
     "chooser",
     "methods",
+    "scaling",
     "sphinx.ext.viewcode",
     "myst_parser",
     "sphinx_gallery.gen_gallery",

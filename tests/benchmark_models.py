@@ -188,6 +188,20 @@ class StartsAProcess(Halves):
         time.sleep(600)
 
 
+class NamesItsAncestors(Halves):
+    """Writes the numbers of the processes that led to its own, in a file of a folder."""
+
+    def __init__(self, folder="."):
+        self.folder = folder
+
+    def misbehave(self):
+        import psutil
+
+        process = psutil.Process()
+        with open(os.path.join(self.folder, str(process.pid)), "w") as file:
+            json.dump([each.pid for each in process.parents()], file)
+
+
 class Overlapping(Halves):
     """With unbounded memberships and no centres."""
 

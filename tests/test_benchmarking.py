@@ -689,19 +689,53 @@ def test_numbers_that_json_does_not_know():
 # In parallel ----------------------------------------------------------------------------------------------------------
 
 
-def test_on_a_dask_cluster(tmp_path):
+@pytest.fixture(scope="module")
+def cluster():
+    """A Dask cluster of two processes."""
     distributed = pytest.importorskip("distributed")
-    path = tmp_path / "r.jsonl"
     with (
-        distributed.Client(processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None),
-        joblib.parallel_config(backend="dask"),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
+        distributed.Client(made, set_as_default=False) as client,
     ):
-        contenders = {"FCM": FCM(), "exits": models.Exits()}
+        yield client
+
+
+def test_on_a_dask_cluster(tmp_path, cluster):
+    """The same records as without it, whatever becomes of a run, in the same order, and in the journal."""
+    path = tmp_path / "r.jsonl"
+    contenders = {"FCM": FCM(), "k-means": KMeans(), "raises": models.Raises(), "exits": models.Exits()}
+    expected = ClusteringQualityBenchmark(contenders, PAIR, verbose=0).run()
+    with cluster.as_current(), joblib.parallel_config(backend="dask"):
         results = ClusteringQualityBenchmark(contenders, PAIR, results=path, verbose=0).run()
-    assert list(results["model"]) == ["FCM", "exits"]
-    assert list(results["status"]) == ["ok", "error"]
+    pandas.testing.assert_frame_equal(results, expected)
+    assert list(results["status"]) == ["ok", "ok", "error", "error"]
     assert set(Journal(path).records) == {json.loads(line)["key"] for line in path.read_text().splitlines()[1:]}
-    assert len(Journal(path).records) == 2
+    assert len(Journal(path).records) == 4
+
+
+def test_runs_of_a_cluster_are_started_by_its_workers(tmp_path, cluster, monkeypatch):
+    """Each in a process that a worker started; the data reach a worker once, however many runs there are."""
+    from distributed.comm.tcp import TCP
+
+    sizes, write = [], TCP.write
+
+    async def counted(self, *arguments, **options):
+        sizes.append(await write(self, *arguments, **options))
+        return sizes[-1]
+
+    data = np.random.default_rng(0).normal(size=(100_000, 4))
+    contenders = {str(i): models.NamesItsAncestors(str(tmp_path)) for i in range(8)}
+    benchmark = RuntimeBenchmark(contenders, {"rows": (data, None)}, warm_up=False, verbose=0)
+    with cluster.as_current(), joblib.parallel_config(backend="dask"), monkeypatch.context() as patch:
+        patch.setattr(TCP, "write", counted)  # in this process, where client and scheduler are
+        results = benchmark.run()
+    assert list(results["status"]) == ["ok"] * 8
+    ancestors = [set(json.loads(path.read_text())) for path in tmp_path.iterdir()]
+    workers = set(cluster.run(os.getpid).values())
+    assert len(ancestors) == 8
+    assert all(workers & each for each in ancestors)
+    assert workers <= set().union(*ancestors)  # both
+    assert sum(sizes) < 4.5 * data.nbytes  # to the scheduler, to a worker, perhaps to the other one
 
 
 # Sizes ----------------------------------------------------------------------------------------------------------------

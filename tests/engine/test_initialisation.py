@@ -1,5 +1,7 @@
 """Starting centres: distribution, weights, ties, and independence of the order of the rows."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,8 +13,12 @@ from soft_clustering import kernels
 from soft_clustering.engine import initialisation
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.engine.initialisation import (
+    Candidates,
+    candidates,
     center_statistics,
     further_rows,
+    kmeans,
+    kmeans_parallel,
     kmeans_plusplus,
     lloyd,
     random_rows,
@@ -26,6 +32,11 @@ def seed(seeding, X, K, state, weight=None):
     """Centres in input units, drawn by the seeding function."""
     blocks = make_blocks(X, weight)
     return blocks.frame.to_input(seeding(blocks, K, check_random_state(state)))
+
+
+def parallel(blocks, K, rng):
+    """Seeds of k-means||."""
+    return kmeans_parallel(blocks, random_rows(blocks, 1, rng), K, rng)
 
 
 def frequencies(seeding, X, K, weight=None, repeats=2000):
@@ -184,7 +195,7 @@ def start(init, K, X=IRIS, weight=None):
     return blocks.frame.to_input(starting_centers(blocks, init, K, check_random_state(0)))
 
 
-@pytest.mark.parametrize("init", ["k-means++", "random"])
+@pytest.mark.parametrize("init", ["k-means++", "k-means||", "random"])
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
 def test_one_centre_is_the_mean(init, container):
     weight = np.random.RandomState(0).uniform(0.5, 2, 150)
@@ -240,3 +251,61 @@ def test_lloyd_goes_on_until_the_centres_are_means_and_no_longer(monkeypatch):
     means = np.stack([IRIS[labels == k].mean(axis=0) for k in range(3)])
     np.testing.assert_allclose(V, means, rtol=0, atol=1e-3)
     assert 2 < len(passes) < 30
+
+
+# k-means|| ------------------------------------------------------------------------------------------------------------
+
+
+def test_candidates_are_drawn_by_mass_whatever_the_blocks():
+    """Each row with probability wanted * weight * distance / cost, from one block or merged from three."""
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [10.0]])
+    weight = np.array([4.0, 4.0, 1.0, 0.5, 0.25])
+    whole = make_blocks(X, weight)
+    V = whole.frame.from_input([[0.0]])
+    block = whole.joined()
+    parts = [block.part(slice(0, 2)), block.part(slice(2, 4)), block.part(slice(4, 5))]
+    for start, part in zip((0, 2, 4), parts, strict=True):
+        part.start = start
+    mass = weight * X[:, 0] ** 2
+    expected = np.minimum(1, 2 * mass / mass.sum())
+    for pieces in ([block], parts):
+        drawn, cost = np.zeros(5), 0.0
+        for seed in range(2000):
+            found = reduce(Candidates.merge, (candidates(piece, V, 2, seed) for piece in pieces))
+            drawn[np.searchsorted(X[:, 0] - 0.5, whole.frame.to_input(found.rows)[:, 0]) - 1] += 1
+            cost = found.cost
+        np.testing.assert_allclose(drawn / 2000, expected, rtol=0, atol=4 * np.sqrt(0.25 / 2000))
+        np.testing.assert_allclose(cost, mass.sum() * whole.frame.scale**2, rtol=1e-12)
+
+
+def test_parallel_seeds_are_as_good_as_those_of_kmeans():
+    X = make_blobs(5000, 4, centers=20, cluster_std=0.3, random_state=0)[0]
+    blocks = make_blocks(X)
+
+    def cost(seeding, state):
+        return blocks.reduce(center_statistics, seeding(blocks, 20, check_random_state(state)), "nearest").objective
+
+    # The rounds see all clusters; 20 rows at random miss a third of them.
+    ratio = np.mean([cost(parallel, s) for s in range(5)]) / np.mean([cost(kmeans, s) for s in range(5)])
+    assert ratio < 1.1
+    assert np.mean([cost(random_rows, s) for s in range(5)]) / cost(kmeans, 0) > 5
+
+
+def test_parallel_seeds_with_few_distinct_rows_and_with_few_rows():
+    two = np.repeat([[0.0, 1.0], [2.0, 3.0]], 50, axis=0)
+    centers = seed(parallel, two, 4, 0)
+    assert {tuple(row) for row in centers.round(12)} == {(0.0, 1.0), (2.0, 3.0)}
+    assert seed(parallel, np.ones((5, 2)), 3, 0).tolist() == [[1.0, 1.0]] * 3
+    X = np.random.RandomState(0).normal(size=(12, 2))
+    assert len(np.unique(seed(parallel, X, 10, 0), axis=0)) == 10
+
+
+def test_parallel_seeds_count_weights():
+    """Rows of weight 0 are nowhere, and a heavy one is a centre."""
+    rng = np.random.RandomState(0)
+    X = np.concatenate([rng.normal(size=(200, 2)), [[50.0, 0.0]], [[0.0, 1e6]]])
+    weight = np.concatenate([np.ones(200), [1e4], [0.0]])
+    for state in range(5):
+        centers = seed(parallel, X, 3, state, weight)
+        assert cdist([[50.0, 0.0]], centers).min() < 1e-9
+        assert centers.max() < 51

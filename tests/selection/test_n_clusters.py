@@ -946,12 +946,6 @@ def test_bad_estimator(estimator):
         choose_n_clusters(estimator, X, [2, 3])
 
 
-def test_dask_is_refused():
-    dask_array = pytest.importorskip("dask.array")
-    with pytest.raises(TypeError, match=r"X must be in memory\. Got a Dask collection: pass a sample of its rows"):
-        choose_n_clusters(FCM(), dask_array.from_array(X), [2, 3])
-
-
 # The result -----------------------------------------------------------------------------------------------------------
 
 

@@ -124,7 +124,7 @@ def execute_missing(
         # come back here one by one, so there is one writer.
         parallel = joblib.Parallel(n_jobs, prefer="threads", batch_size=1, return_as="generator_unordered")
         with WORKERS.keep():
-            for record in parallel(joblib.delayed(execute)(run) for run in todo):
+            for record in parallel(joblib.delayed(_execute_on)(run._replace(X=None), run.X) for run in todo):
                 journal.note(record)
                 progress.step(record)
     except KeyboardInterrupt:
@@ -136,6 +136,11 @@ def execute_missing(
     finally:
         progress.close()
     return [FinishedRun(run, journal.records[run.key]) for run in runs if run.key in journal.records], interrupted
+
+
+def _execute_on(run: PlannedRun, X: Any) -> Record:
+    """Execute a run on X: joblib sends an argument that several runs share to a Dask cluster once."""
+    return execute(run._replace(X=X))
 
 
 def execute(run: PlannedRun) -> Record:

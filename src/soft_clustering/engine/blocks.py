@@ -8,7 +8,7 @@ data, and offsets of 1e8 or units of 1e-150 cost no accuracy.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -275,10 +275,7 @@ class Blocks:
             parts.append(block.X[here])
             weights.append(np.ones(len(here)) if block.weight is None else block.weight[here])
             first += block.n
-        X = parts[0]
-        if len(parts) > 1:
-            X = sparse.vstack(parts, "csr") if sparse.issparse(X) else np.concatenate(parts)
-        return Block(X, np.concatenate(weights), self.frame)
+        return Block(join_rows(parts), np.concatenate(weights), self.frame)
 
     @property
     def length(self) -> float:
@@ -299,6 +296,13 @@ class Blocks:
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(sum(b.n if b.weight is None else b.weight.sum() for b in self.blocks))
+
+
+def join_rows(parts: Sequence[Any]) -> Any:
+    """Arrays, or CSR matrices, one below the other; a single one is not copied."""
+    if len(parts) == 1:
+        return parts[0]
+    return sparse.vstack(parts, "csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def part_length(block: Block, function: Callable[..., Any], *arguments: object) -> int:

@@ -9,8 +9,11 @@ sends the state to the groups and nothing that grows with the number of chunks.
 
 from __future__ import annotations
 
+import threading
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,10 +26,13 @@ from dask.core import get_deps
 from dask.local import get_sync
 from dask.system import CPU_COUNT
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .. import kernels
+from .._text import listed
 from .._types import Array
-from .blocks import Block, Blocks, Extent, Frame, M, Moments, block_in_frame, extent, moments_of
+from ..inputs.features import canonical
+from .blocks import Block, Blocks, Extent, Frame, M, Moments, block_in_frame, extent, join_rows, moments_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -38,6 +44,7 @@ _AT_ONCE = 8  # chunks whose memberships are in memory at the same time
 _FAN_IN = 8  # groups that one task merges
 _SHARED = 3  # graphs of chunks that add up to more than this times the whole graph share much of their work
 _LOST = {"CancelledError", "CommClosedError", "FutureCancelledError"}  # what Dask says when its scheduler is gone
+_PATIENCE = 60.0  # seconds of a pass between looks for paused workers
 _LARGE = 1 << 20  # bytes of an array inside a graph that should not travel with every group
 
 
@@ -54,9 +61,10 @@ class DaskBlocks(Blocks):
     ) -> None:
         self.X, self.weight, self.mean_variance = X, weight, mean_variance
         self.n_input, self.d = X.shape
-        self.dtype, self.is_sparse, self.kept = X.dtype, False, None
+        self.kept = None
         self.frame = frame or Frame(np.zeros(self.d), 1.0)
         self._groups = groups or Groups(X, weight)
+        self.dtype, self.is_sparse = self._groups.kind
 
     def in_subspace(self) -> Blocks:
         """The rows unchanged."""
@@ -77,7 +85,7 @@ class DaskBlocks(Blocks):
         return float(self.n_input) if self.weight is None else self._groups.survey.moments.weight
 
     def first_row(self) -> Array:
-        """The first row of positive weight, in input units."""
+        """The first row of positive weight, in input units, of dense rows."""
         return self._groups.survey.origin
 
     def moments(self, frame: Frame) -> Moments:
@@ -98,21 +106,26 @@ class DaskBlocks(Blocks):
 
     def map_rows(self, function: Callable[..., NDArray[Any]], *arguments: object) -> Any:
         """The rows that ``function(block, *arguments)`` returns, as a lazy Dask array."""
-        frame = self.frame
-        like = function(block_in_frame(np.zeros((1, self.d), dtype=self.dtype), None, frame), *arguments)
+        kind = self._groups.kind
+        zeros: Any = np.zeros((1, self.d), dtype=kind.dtype)
+        row = sparse.csr_array(zeros) if kind.is_sparse else zeros
+        like = function(block_in_frame(row, None, self.frame), *arguments)
         chunks = (self.X.chunks[0], *((size,) for size in like.shape[1:]))
         return self.X.map_blocks(
-            _rows, frame, function, arguments, chunks=chunks, drop_axis=1 if like.ndim == 1 else None, meta=like[:0]
+            _lazy_rows,
+            kind,
+            (self.frame, function, arguments),
+            chunks=chunks,
+            drop_axis=1 if like.ndim == 1 else None,
+            meta=like[:0],
         )
 
     def row_parts(self, function: Callable[..., Any], *arguments: object) -> Iterator[Any]:
         """What ``function(block, *arguments)`` returns for each chunk, in their order, a few chunks at a time."""
-        rows = [
-            dask.delayed(_rows, pure=False)(chunk, self.frame, function, arguments)
-            for chunk in self.X.to_delayed().ravel()
-        ]
+        chunks = self._groups.described([[c] for c in range(self.X.numblocks[0])])
+        rows = [dask.delayed(_rows, pure=False)(chunk, self.frame, function, arguments) for chunk in chunks]
         for low in range(0, len(rows), _AT_ONCE):
-            yield from dask.compute(*rows[low : low + _AT_ONCE])
+            yield from dask.compute(*rows[low : low + _AT_ONCE], optimize_graph=False)
 
     def local(self, rng: np.random.RandomState) -> Blocks:
         """A random sample of the rows, in memory: each chunk draws its share of it."""
@@ -153,15 +166,15 @@ class Work:
         self.check = check  # whether nobody has looked for NaN yet
         self.joined = joined  # consecutive chunks that are one block
 
-    def on(self, X: NDArray[Any], weight: Array | None, start: int) -> Any:
+    def on(self, X: Any, weight: Array | None, start: int) -> Any:
         """The result of rows, the first of which is row ``start``; None if all their weights are 0."""
         rows = None
         if weight is not None and not weight.all():
             rows = np.flatnonzero(weight)
             X, weight = X[rows], weight[rows]
-        if not len(X):
+        if not X.shape[0]:
             return None
-        block = block_in_frame(np.ascontiguousarray(X), weight, self.frame)
+        block = block_in_frame(X, weight, self.frame)
         block.start, block.kept = start, rows
         return self.function(block, *self.arguments)
 
@@ -169,7 +182,7 @@ class Work:
 class Survey(NamedTuple):
     """What is asked of the data before a fit, in one pass."""
 
-    origin: Array  # the first row of positive weight
+    origin: Array  # the first row of positive weight; 0 of CSR rows, which are not shifted
     moments: Moments  # about the origin
     extent: Extent
     counts: NDArray[np.int64]  # first row and rows of positive weight of each chunk
@@ -194,39 +207,45 @@ class Survey(NamedTuple):
 
 def survey_of(block: Block) -> Survey:
     """The survey of a chunk."""
-    origin = np.asarray(block.X[0], dtype=np.float64)
+    origin = np.zeros(block.d) if sparse.issparse(block.X) else np.asarray(block.X[0], dtype=np.float64)
     heaviest = 1.0 if block.weight is None else float(block.weight.max())
     counts = np.array([[block.start, block.n]])
     return Survey(origin, moments_of(block, Frame(origin, 1.0)), extent(block), counts, heaviest)
 
 
-def _check_rows(X: NDArray[Any], weight: Array | None, start: int | None) -> None:
+def _check_rows(X: Any, weight: Array | None, start: int) -> None:
     """Raise an error that names the rows of a chunk that are not finite, or have no proper weight.
 
-    ``start`` is the row that the chunk begins with, None if it is not known. A row of weight 0 may be anything.
+    ``start`` is the row that the chunk begins with. A row of weight 0 may be anything.
     """
-    checks = [("Input X contains NaN or infinity", np.isfinite(X).all(axis=1))]
+    checks = [("Input X contains NaN or infinity", _finite_rows(X))]
     if weight is not None:
         checks = [(checks[0][0], checks[0][1] | (weight == 0))]
         checks.append(("sample_weight must not be negative or NaN", np.isfinite(weight) & (weight >= 0)))
     for complaint, good in checks:
         if not good.all():
-            rows = (start or 0) + np.flatnonzero(~good)
-            named = ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
-            where = "of a chunk" if start is None else f"in the chunk that begins with row {start}"
-            raise ValueError(f"{complaint}: rows {named}, {where}.")
+            rows = (start + np.flatnonzero(~good)).tolist()
+            raise ValueError(f"{complaint}: rows {listed(rows)}, in the chunk that begins with row {start}.")
+
+
+def _finite_rows(X: Any) -> NDArray[np.bool_]:
+    """Which rows of a chunk have no NaN and no infinity."""
+    if not sparse.issparse(X):
+        return np.asarray(np.isfinite(X).all(axis=1))
+    bad_before = np.append(0, np.cumsum(~np.isfinite(X.data)))[X.indptr]
+    return np.asarray(np.diff(bad_before) == 0)
 
 
 class Drawn(NamedTuple):
     """Rows that were drawn: their numbers, entries and weights."""
 
     rows: NDArray[np.int64]
-    X: NDArray[Any]
+    X: Any
     weight: Array
 
     def merge(self, other: Drawn) -> Drawn:
         """Those of both parts together."""
-        return Drawn(*(np.concatenate(pair) for pair in zip(self, other, strict=True)))
+        return Drawn(*(join_rows(pair) for pair in zip(self, other, strict=True)))
 
 
 def draw_rows(block: Block, shares: dict[int, tuple[int, int]]) -> Drawn:
@@ -235,7 +254,7 @@ def draw_rows(block: Block, shares: dict[int, tuple[int, int]]) -> Drawn:
     chosen = np.sort(np.random.RandomState(seed).permutation(block.n)[:size])
     rows = block.start + (chosen if block.kept is None else block.kept[chosen])
     weight = np.ones(size) if block.weight is None else block.weight[chosen]
-    return Drawn(rows.astype(np.int64), np.asarray(block.X[chosen]), weight)
+    return Drawn(rows.astype(np.int64), block.X[chosen], weight)
 
 
 # Groups of chunks -----------------------------------------------------------------------------------------------------
@@ -275,12 +294,35 @@ def _joined(first: Any, second: Any) -> Any:
     return second if first is None else first if second is None else first.merge(second)
 
 
+class Kind(NamedTuple):
+    """What the rows of all chunks are read as: C-ordered arrays or CSR matrices of this type."""
+
+    dtype: np.dtype[Any]
+    is_sparse: bool
+
+
 class Place(NamedTuple):
-    """Which chunk this is, and what shape it should have."""
+    """Which chunk this is, and what it should be."""
 
     number: int
     start: int  # its first row
     shape: tuple[int, int]
+    kind: Kind
+
+    def rows(self, X: Any) -> Any:
+        """The rows of the chunk as the kernels read them; an error if they are not what Dask was told."""
+        if sparse.issparse(X) != self.kind.is_sparse:
+            told, meta = ("dense", "scipy.sparse.csr_array((0, 0))")
+            if self.kind.is_sparse:
+                told, meta = ("sparse", "numpy.empty((0, 0))")
+            raise ValueError(
+                f"chunk {self.number} of X is a {type(X).__name__}, but Dask was told that it is {told}: where the "
+                f"array is made, by map_blocks or from_delayed, pass meta={meta}."
+            )
+        if X.shape != self.shape:
+            raise ValueError(f"chunk {self.number} of X has shape {X.shape} instead of {self.shape}.")
+        X = canonical(X) if self.kind.is_sparse else np.ascontiguousarray(X)
+        return X.astype(self.kind.dtype, copy=False)
 
 
 Part = tuple[Place, Any, Array | None]  # a chunk with its rows and their weights
@@ -326,16 +368,13 @@ def on_group(group: Iterable[Part], work: Work) -> Tree:
             rows: list[Any] = []
             weights: list[Any] = []
             for place, X, weight in parts:
-                if X.shape != place.shape:
-                    raise ValueError(f"chunk {place.number} of X has shape {X.shape} instead of {place.shape}.")
-                if work.check:
-                    _check_rows(X, weight, place.start)
-                start = place.start if start is None else start
-                rows.append(X)
+                rows.append(place.rows(X))
                 weights.append(weight)
-            X = rows[0] if len(rows) == 1 else np.concatenate(rows)
-            weight = weights[0] if len(rows) == 1 or weights[0] is None else np.concatenate(weights)
-            tree.add(0, number, work.on(X, weight, start or 0))
+                if work.check:
+                    _check_rows(rows[-1], weight, place.start)
+                start = place.start if start is None else start
+            weight = None if weights[0] is None else join_rows(weights)
+            tree.add(0, number, work.on(join_rows(rows), weight, start or 0))
     return tree
 
 
@@ -352,6 +391,8 @@ class Groups:
 
     def __init__(self, X: dask.array.Array, weight: Array | dask.array.Array | None) -> None:
         self.X, self.sizes = X, X.chunks[0]
+        dtype = X.dtype if X.dtype in (np.float64, np.float32) else np.dtype(np.float64)
+        self.kind = Kind(dtype, sparse.issparse(X._meta))
         self.starts = np.cumsum([0, *self.sizes]).tolist()
         self.weight: dask.array.Array | None = (
             _chunked(weight, self.starts) if isinstance(weight, np.ndarray) else weight
@@ -376,7 +417,8 @@ class Groups:
             batches = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
             parts = [dask.delayed(merged, pure=False)(batch) for batch in batches]
         try:
-            (tree,) = dask.compute(*parts, optimize_graph=False)
+            with _naming_paused_workers():
+                (tree,) = dask.compute(*parts, optimize_graph=False)
         except Exception as error:
             if type(error).__name__ in _LOST:
                 raise RuntimeError(
@@ -387,10 +429,13 @@ class Groups:
 
     @cached_property
     def _described(self) -> list[Any]:
-        """What a task needs to know of each group, made once."""
-        client, held = _client(), _holders(self.X)
-        groups = self._numbers(client, held)
-        if not held:
+        """What a task of a pass needs to know of each group, made once."""
+        return self.described(self._numbers(_client(), self._holders))
+
+    def described(self, groups: list[list[int]]) -> list[Any]:
+        """What a task needs to know of groups of chunks, given by their numbers."""
+        client, lazy = _client(), not (_futures(self.X) or _futures(self.weight))
+        if lazy:
             graphs = self._graphs(travels=client is not None or dask.base.get_scheduler() is dask.multiprocessing.get)
             if graphs is not None:
                 parts = [Read([graphs[c] for c in group]) for group in groups]
@@ -403,7 +448,25 @@ class Groups:
             )
             for group in groups
         ]
-        return client.compute(described, optimize_graph=False) if held and client is not None else described
+        # What is only made of persisted chunks is made again in each pass: it may be larger than they are.
+        persisted = {future.key for future in _futures(self.X)} >= {(self.X.name, c, 0) for c in range(len(chunks))}
+        return client.compute(described, optimize_graph=False) if persisted and client is not None else described
+
+    @cached_property
+    def _holders(self) -> dict[int, str]:
+        """Number of a chunk -> a worker that holds it, or a persisted chunk that it is made of; empty if nothing is."""
+        client, futures = _client(), _futures(self.X)
+        if client is None or not futures:
+            return {}
+        from distributed import wait
+
+        wait(futures)  # a pending chunk has no worker yet
+        workers = {key: next(iter(found)) for key, found in client.who_has(futures).items() if found}
+        graph = dict(self.X.__dask_graph__())
+        dependencies, _ = get_deps(graph)
+        behind = {c: _ancestors([(self.X.name, c, 0)], dependencies) for c in range(len(self.sizes))}
+        first = {c: next((workers[key] for key in keys if key in workers), None) for c, keys in behind.items()}
+        return {c: worker for c, worker in first.items() if worker is not None}
 
     def _numbers(self, client: Client | None, held: dict[int, str]) -> list[list[int]]:
         """The numbers of the chunks of each group: as many groups as threads, chunks of one worker together."""
@@ -430,7 +493,7 @@ class Groups:
         return max(1, _SMALLEST_BLOCK * len(self.sizes) // int(self.X.shape[0]))
 
     def _place(self, number: int) -> Place:
-        return Place(number, self.starts[number], (self.sizes[number], self.X.shape[1]))
+        return Place(number, self.starts[number], (self.sizes[number], self.X.shape[1]), self.kind)
 
     def _graphs(self, travels: bool) -> list[tuple[Place, dict[Any, Any], list[Any]]] | None:
         """A small graph for each chunk; None if chunks share much work, or large arrays that would travel with each."""
@@ -444,12 +507,7 @@ class Groups:
         graphs, total = [], 0
         for c in range(len(self.sizes)):
             keys = [(array.name, c, 0) if array.ndim == 2 else (array.name, c) for array in arrays]
-            wanted, part = list(keys), {}
-            while wanted:
-                name = wanted.pop()
-                if name not in part:
-                    part[name] = graph[name]
-                    wanted += dependencies[name]
+            part = {key: graph[key] for key in _ancestors(keys, dependencies)}
             total += len(part)
             if total > _SHARED * len(graph) + _SHARED:
                 return None
@@ -464,10 +522,21 @@ def _chunked(weight: Array, starts: list[int]) -> dask.array.Array:
     return dask.array.Array(graph, name, (tuple(np.diff(starts).tolist()),), dtype=np.float64)
 
 
+def _ancestors(keys: Iterable[Any], dependencies: dict[Any, Any]) -> Iterator[Any]:
+    """Keys of a graph, and all that they depend on, each once."""
+    wanted, seen = list(keys), set()
+    while wanted:
+        key = wanted.pop()
+        if key not in seen:
+            seen.add(key)
+            yield key
+            wanted += dependencies[key]
+
+
 def _bytes_inside(task: Any) -> int:
-    """The bytes of an array that stands in a graph itself."""
+    """The bytes of an array or a sparse matrix that stands in a graph itself."""
     value = getattr(task, "value", task)
-    return int(getattr(value, "nbytes", 0))
+    return int(getattr(value.data if sparse.issparse(value) else value, "nbytes", 0))
 
 
 def _same(group: Read) -> Read:
@@ -481,30 +550,63 @@ def _client() -> Client | None:
     return owner if hasattr(owner, "who_has") else None
 
 
-def _holders(X: dask.array.Array) -> dict[int, str]:
-    """Number of a persisted chunk -> the worker that holds it; empty if the array is not persisted on a cluster."""
+@contextmanager
+def _naming_paused_workers() -> Iterator[None]:
+    """Warn if the block takes long while workers are paused: their tasks wait, and only their own logs say so."""
     client = _client()
     if client is None:
-        return {}
-    from distributed import futures_of, wait
+        yield
+        return
+    over = threading.Event()
+    threading.Thread(target=_watch, args=[client, over], daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
-    futures = futures_of(X)
-    if not futures:
-        return {}
-    wait(futures)  # a pending chunk has no worker yet
-    holders = client.who_has(futures)
-    numbers = {(X.name, c, 0): c for c in range(X.numblocks[0])}
-    return {
-        numbers[future.key]: next(iter(holders[future.key]))
-        for future in futures
-        if future.key in numbers and holders.get(future.key)
-    }
+
+def _watch(client: Client, over: threading.Event) -> None:
+    """Look for paused workers now and then until a pass is over, and warn if there are any, once."""
+    while not over.wait(_PATIENCE):
+        try:
+            workers = client.scheduler_info()["workers"]
+        except Exception:  # the cluster is lost, as the pass itself will say
+            return
+        paused = [address for address, worker in workers.items() if worker["status"] == "paused"]
+        if paused:
+            warnings.warn(
+                f"a pass over X has taken more than {_PATIENCE:g} s, and {len(paused)} of {len(workers)} Dask workers "
+                f"are paused, because their memory is nearly full: {listed(paused)}. It may wait until they resume: "
+                "free memory on them, or start workers with more of it.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return
+
+
+def _futures(X: dask.array.Array | None) -> list[Any]:
+    """The persisted parts in the graph of an array; none without a cluster."""
+    if X is None or _client() is None:
+        return []
+    from distributed import futures_of
+
+    futures: list[Any] = futures_of(X)
+    return futures
 
 
 def _rows(
-    X: NDArray[Any], frame: Frame, function: Callable[..., NDArray[Any]], arguments: tuple[object, ...]
+    chunk: Iterable[Part], frame: Frame, function: Callable[..., NDArray[Any]], arguments: tuple[object, ...]
 ) -> NDArray[Any]:
-    """The rows that a function returns for a chunk."""
-    _check_rows(X, None, None)
+    """The rows that a function returns for a group of one chunk."""
+    ((place, X, _),) = chunk
+    X = place.rows(X)
+    _check_rows(X, None, place.start)
     with kernels.one_thread():
-        return function(block_in_frame(np.ascontiguousarray(X), None, frame), *arguments)
+        return function(block_in_frame(X, None, frame), *arguments)
+
+
+def _lazy_rows(X: Any, kind: Kind, task: tuple[Any, Any, Any], block_info: Any) -> NDArray[Any]:
+    """The rows that a function returns for a chunk that Dask has computed; ``block_info`` is what it says of it."""
+    (start, end), (_, width) = block_info[0]["array-location"]
+    place = Place(block_info[0]["chunk-location"][0], start, (end - start, width), kind)
+    return _rows([(place, X, None)], *task)

@@ -31,9 +31,9 @@ C = TypeVar("C")
 class Fit(Generic[S]):
     """A context around the work of ``fit``.
 
-    On entry it drops what an earlier fit left, so that a fit that raises leaves the estimator unfitted, checks the
-    parameters, and holds BLAS to one thread. On exit it stores the best of ``runs``, also if the fit was interrupted,
-    and gives the warnings.
+    On entry it drops what an earlier fit left, checks the parameters, and holds BLAS to one thread. On exit it stores
+    the best of ``runs``, also if the fit was interrupted, and gives the warnings. Whenever a fit raises, it leaves the
+    estimator unfitted.
 
     Parameters
     ----------
@@ -70,11 +70,14 @@ class Fit(Generic[S]):
     ) -> None:
         _STATUS.clear()
         with self._contexts:
-            if self._store is not None and (kind is None or issubclass(kind, KeyboardInterrupt)):
-                best = self.best
-                if best is not None:
-                    self._complaints += self._store(best)
-                    record(self.model, best, self._units)
+            with ExitStack() as failed:
+                failed.callback(self.model._forget)  # the data may fail at the last look at them, too
+                if kind is None or issubclass(kind, KeyboardInterrupt):
+                    best = self.best
+                    if self._store is not None and best is not None:
+                        self._complaints += self._store(best)
+                        record(self.model, best, self._units)
+                    failed.pop_all()
             if kind is None:
                 for complaint in self._complaints:
                     warnings.warn(complaint, ConvergenceWarning, stacklevel=_outside())

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._types import Array, Init
 from ..inputs.features import validate_matrix
 from ..kernels import reference
-from ..kernels.centers import center_statistics, seed
+from ..kernels.centers import center_rows, center_statistics, seed
 from .alternating import new_centers
-from .blocks import Block, Blocks, Subspace
+from .blocks import Block, Blocks, Frame, Subspace
 from .loop import center_shift
 
 _LLOYD_STEPS, _LLOYD_TOL = 100, 1e-4  # a start needs no more
+_ROUNDS, _OVERSAMPLING = 5, 2  # of k-means||, as its paper recommends: rounds, and candidates a round for each cluster
+_MORE_ROUNDS = 20  # at most, if there are fewer candidates than clusters
+_RUNS = 10  # of k-means on the candidates, which are few
 
 
 def starting_centers(blocks: Blocks, init: Init, K: int, rng: np.random.RandomState) -> Array:
     """K starting centres (K, d) in the coordinates of the frame.
 
-    ``init`` is ``"k-means++"``, ``"kmeans"``, ``"random"`` (rows of the data), an array (K, d) in input units, or
-    a callable ``init(X, K, rng)`` that returns one.
+    ``init`` is ``"k-means++"`` (k-means|| if the rows are too many to be in one place), ``"k-means||"``, ``"kmeans"``,
+    ``"random"`` (rows of the data), an array (K, d) in input units, or a callable ``init(X, K, rng)`` that returns one.
     """
     if isinstance(init, str):
         if K == 1:
             return _mean(blocks)
-        return _SEEDINGS[init](blocks.local(rng), K, rng)
+        local = blocks.local(rng)
+        if init == "k-means||" or (init == "k-means++" and local.n < blocks.n):
+            # Better starts than those of a sample, and as good as k-means++ in memory: benchmarks/scale/seeding.py.
+            return kmeans_parallel(blocks, random_rows(local, 1, rng), K, rng)
+        return _SEEDINGS[init](local, K, rng)
     centers = init(input_rows(blocks.local(rng)), K, rng) if callable(init) else init
     return blocks.frame.from_input(validate_matrix("init", centers, (K, blocks.n_features)))
 
@@ -65,6 +73,55 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
     """
     block = blocks.joined()
     return seed(block, block.order, rng.uniform(size=(K, 2 + int(np.log(K)))))
+
+
+class Candidates(NamedTuple):
+    """Rows that a round of k-means|| draws: a row with probability wanted * mass / cost."""
+
+    key: Array  # a uniform number divided by the mass of the row: its weight times the squared distance to the centres
+    rows: Array
+    cost: float  # the summed mass of all rows
+    wanted: int
+
+    def merge(self, other: Candidates) -> Candidates:
+        """Those of both blocks together: fewer of each, as the cost is larger."""
+        key, rows = np.concatenate([self.key, other.key]), np.concatenate([self.rows, other.rows])
+        cost = self.cost + other.cost
+        few = key * cost < self.wanted
+        return Candidates(key[few], rows[few], cost, self.wanted)
+
+
+def candidates(block: Block, V: Array, wanted: int, seed: int) -> Candidates:
+    """What a block contributes to a round of k-means||: rows drawn by weight times squared distance to V."""
+    mass = center_rows(block, V, "nearest")
+    if block.weight is not None:
+        mass = mass * block.weight
+    uniform = np.random.RandomState([seed, block.start % 2**32, block.start >> 32]).random_sample((block.n,))
+    cost = float(mass.sum())
+    few: NDArray[np.intp] = np.flatnonzero(uniform * cost < wanted * mass)
+    return Candidates(uniform[few] / mass[few], block.take(few), cost, wanted)
+
+
+def kmeans_parallel(blocks: Blocks, first: Array, K: int, rng: np.random.RandomState) -> Array:
+    """k-means||: from a ``first`` row (1, d), five passes draw about 2 K candidates each, which k-means joins to K.
+
+    All rows take part, wherever they are, and not only a sample. A round needs one pass: a block draws by its own cost,
+    which is at most that of all rows, and what is drawn is thinned out as blocks are merged.
+
+    References
+    ----------
+    B. Bahmani, B. Moseley, A. Vattani, R. Kumar, S. Vassilvitskii (2012). Scalable k-means++. Proceedings of the VLDB
+    Endowment, 5(7), 622-633.
+    """
+    V = first
+    for n_rounds in range(1, _MORE_ROUNDS + 1):
+        found = blocks.reduce(candidates, V, _OVERSAMPLING * K, int(rng.randint(2**31 - 1)))
+        V = np.concatenate([V, found.rows])
+        if found.cost == 0 or (n_rounds >= _ROUNDS and len(V) >= K):
+            break
+    weight = blocks.reduce(center_statistics, V, "nearest").weight
+    drawn = Blocks([Block(V, weight, Frame(np.zeros(blocks.d), 1.0))], blocks.mean_variance)
+    return best_kmeans(drawn, K, rng, _RUNS)
 
 
 def further_rows(block: Block, V: Array, n: int, rng: np.random.RandomState) -> Array:

@@ -114,9 +114,10 @@ class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
         the first start for all starts.
     delta_scale : float, default=20.0
         Factor of ``delta='auto'``; a smaller one finds more outliers.
-    init : {'kmeans', 'k-means++'}, array-like of shape (n_clusters, n_features) or callable, default='kmeans'
+    init : {'kmeans', 'k-means++', 'k-means||'}, array (n_clusters, n_features) or callable, default='kmeans'
         Starting prototypes: of a k-means run, or only its seeds. A callable gets ``(X, n_clusters, rng)``. An array
-        forces one start.
+        forces one start. Of more than 20,000 rows on Dask, ``'k-means++'`` is ``'k-means||'``, and
+        ``'kmeans'`` sees a sample of 20,000.
     n_init : int, default=3
         Starts; the one of smallest objective is kept.
     max_iter : int, default=300
@@ -214,7 +215,7 @@ class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
         "beta": [StrOptions({"auto"}), Interval(Real, 1, 50, closed="right")],  # f^-beta must not underflow
         "delta": [StrOptions({"auto"}), Interval(Real, 0, None, closed="right")],
         "delta_scale": [Interval(Real, 0, None, closed="neither")],
-        "init": [StrOptions({"kmeans", "k-means++"}), callable, "array-like"],
+        "init": [StrOptions({"kmeans", "k-means++", "k-means||"}), callable, "array-like"],
         "accelerate": ["boolean"],
     }
 

@@ -134,8 +134,9 @@ class AFCMSimple(AlternatingClusterer[Adaptive, CenterStatistics]):
     ----------
     n_clusters : int, default=3
         Number of clusters K.
-    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
-        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
+    init : {'k-means++', 'k-means||', 'random'}, array (n_clusters, n_features) or callable, default='k-means++'
+        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start. Of more than 20,000
+        rows on Dask, ``'k-means++'`` is ``'k-means||'``, and ``'random'`` draws from a sample of 20,000.
     n_init : int, default=5
         Starts; the one of smallest objective is kept.
     max_iter : int, default=300
@@ -204,7 +205,7 @@ class AFCMSimple(AlternatingClusterer[Adaptive, CenterStatistics]):
     _policy = Policy(residual=state_shift, place=attrgetter("centers"), units=adaptive_units, sparse=True)
     _remedy: ClassVar[str] = "use fewer clusters or another init"  # if the clusters coincide
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "accelerate": ["boolean"],
     }
 

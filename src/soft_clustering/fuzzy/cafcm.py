@@ -223,9 +223,10 @@ class CAFCM(InductiveSoftClusterer):
         Iterations of a fuzzy c-means run.
     n_iter_no_change : int, default=1
         The fuzzifier falls after more than this many rounds without an improvement of the best partition.
-    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
+    init : {'k-means++', 'k-means||', 'random'}, array (n_clusters, n_features) or callable, default='k-means++'
         Where modules begin at every fuzzifier. A callable gets ``(X, n_clusters, rng)``. With an array, all begin
-        there, and only the moves of the swarm differ. The publication draws ``'random'`` samples.
+        there, and only the moves of the swarm differ. The publication draws ``'random'`` samples. Of more
+        than 20,000 rows on Dask, ``'k-means++'`` is ``'k-means||'``, and ``'random'`` draws from a sample of 20,000.
     max_iter : int, default=3000
         Rounds over the whole schedule.
     tol : float, default=1e-4
@@ -329,7 +330,7 @@ class CAFCM(InductiveSoftClusterer):
         "min_m": [Interval(Real, 1, 2, closed="both")],
         "max_fcm_iter": [Interval(Integral, 1, None, closed="left")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "n_jobs": [None, Integral],
     }
 

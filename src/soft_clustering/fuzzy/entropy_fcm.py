@@ -138,9 +138,10 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
         uniformly from the range of the data.
     n_generations : int, default=200
         Generations of ``'nsga2'``.
-    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
+    init : {'k-means++', 'k-means||', 'random'}, array (n_clusters, n_features) or callable, default='k-means++'
         Starting centres, in input units. A callable gets ``(X, n_clusters, rng)``. An array forces one start; it is
-        no population, so ``'nsga2'`` takes none.
+        no population, so ``'nsga2'`` takes none. Of more than 20,000 rows on Dask,
+        ``'k-means++'`` is ``'k-means||'``, and ``'random'`` draws from a sample of 20,000.
     n_init : int, default=5
         Starts; the one of smallest objective is kept. On a path, the starts of its first step. ``'nsga2'`` has no use
         for it, nor for ``tol`` and ``accelerate``.
@@ -265,7 +266,7 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
         "n_path_steps": [Interval(Integral, 2, None, closed="left")],
         "population_size": [Interval(Integral, 4, None, closed="left")],
         "n_generations": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "accelerate": ["boolean"],
     }
 

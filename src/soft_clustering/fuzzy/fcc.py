@@ -153,9 +153,10 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
     color_space : {'lab', 'rgb'} or None, default=None
         What the features are. ``'rgb'``: sRGB colours, integers from 0 to 255 or floats from 0 to 1, which are
         clustered in CIELAB (white point D65); ``'lab'``: CIELAB colours; None: any features.
-    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
+    init : {'k-means++', 'k-means||', 'random'}, array (n_clusters, n_features) or callable, default='k-means++'
         Starting centres, in the coordinates of ``centers_``. A callable gets ``(X, n_clusters, rng)`` with X in these.
-        An array forces one start.
+        An array forces one start. Of more than 20,000 rows on Dask, ``'k-means++'`` is ``'k-means||'``, and
+        ``'random'`` draws from a sample of 20,000.
     n_init : int, default=5
         Starts; the one of smallest objective is kept.
     max_iter : int, default=200
@@ -241,7 +242,7 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "color_space": [StrOptions({"lab", "rgb"}), None],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
     }
 
     def __init__(

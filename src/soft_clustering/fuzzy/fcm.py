@@ -76,8 +76,9 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
         many rows, each batch moving the centres by a streaming weighted mean [4]_ that forgets all but the last two
         epochs; ``max_iter`` then counts epochs, ``n_init`` the starts on the first batch, and a relative change of
         the objective by at most ``tol`` is convergence, too.
-    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
-        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
+    init : {'k-means++', 'k-means||', 'random'}, array (n_clusters, n_features) or callable, default='k-means++'
+        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start. Of more than 20,000
+        rows on Dask, ``'k-means++'`` is ``'k-means||'``, and ``'random'`` draws from a sample of 20,000.
     n_init : int, default=5
         Starts; the one of smallest objective is kept.
     max_iter : int, default=300
@@ -148,7 +149,7 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "batch_size": [None, Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "accelerate": ["boolean"],
     }
 

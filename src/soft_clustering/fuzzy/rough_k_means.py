@@ -84,8 +84,9 @@ class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
     boundary_memberships : {'distance', 'uniform'}, default='distance'
         Memberships of a sample in the boundary of some clusters: proportional to 1 / d^2 among them, or equal. Of equal
         ones ``labels_`` takes the first, whichever centre is nearest. The publication gives no degrees; both are ours.
-    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
-        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
+    init : {'k-means++', 'k-means||', 'random'}, array (n_clusters, n_features) or callable, default='k-means++'
+        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start. Of more than 20,000
+        rows on Dask, ``'k-means++'`` is ``'k-means||'``, and ``'random'`` draws from a sample of 20,000.
     n_init : int, default=10
         Starts; the one of smallest ``objective_`` is kept.
     max_iter : int, default=100
@@ -172,7 +173,7 @@ class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
         "boundary_rule": [StrOptions({"ratio", "difference"})],
         "lower_weight": [Interval(Real, 0, 1, closed="both")],
         "boundary_memberships": [StrOptions({"distance", "uniform"})],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
     }
 
     def __init__(

@@ -228,10 +228,11 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
         Weight of the part of the data that the projection loses, without unit: beta is this over twice the mean
         distance to the nearest prototype at the starts. Large values give principal components. Below 1 the
         projection may leave the data for directions in which nothing varies.
-    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
+    init : {'k-means++', 'k-means||', 'random'}, array (n_clusters, n_features) or callable, default='k-means++'
         Starting centres. ``'k-means++'`` draws them in the projection, and not among samples that are far from all
         others: whose tenth neighbour (equal samples count as one) is ten times as far as the median of that distance.
         At most 20 % are left out. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
+        ``'k-means||'`` draws among all samples, wherever they are.
     n_init : int, default=3
         Starts; the one of smallest objective is kept.
     max_iter : int, default=300
@@ -317,7 +318,7 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
         "n_components": [None, Interval(Integral, 1, None, closed="left")],
         "fuzziness_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "reconstruction_weight": [Interval(Real, 0, None, closed="left")],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
     }
 
     def __init__(

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
-    _check_feature_names,
-    _check_n_features,
     _check_sample_weight,
     check_array,
     validate_data,
@@ -22,7 +20,6 @@ from .._types import Matrix, MatrixLike
 
 if TYPE_CHECKING:
     import dask.array
-    import dask.dataframe
 
 
 @contextmanager
@@ -51,36 +48,10 @@ def refuse_dask(estimator: BaseEstimator, X: object) -> None:
         )
 
 
-def _validate_dask(estimator: BaseEstimator, X: dask.array.Array | dask.dataframe.DataFrame, reset: bool) -> Any:
-    """Return a Dask array (n, d) of floats with known chunks along the rows only; the first pass checks the entries."""
-    if hasattr(X, "to_dask_array"):
-        if reset:
-            _check_feature_names(estimator, X, reset=True)
-        X = X.to_dask_array(lengths=True)
-    if X.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {X.ndim}D Dask array instead. X must have shape (n_samples, n_features)."
-        )
-    if X.dtype.kind not in "fiub":
-        raise ValueError(f"X must be numeric. Got a Dask array of dtype {X.dtype} instead.")
-    if np.isnan(np.array(X.shape, dtype=float)).any():
-        X = X.compute_chunk_sizes()
-    if X.shape[0] == 0:
-        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-    empty = [str(c) for c, size in enumerate(X.chunks[0]) if not size]
-    if empty:
-        named = ", ".join(empty[:5]) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
-        raise ValueError(
-            f"X has chunks without rows (number {named}): join them, for example X.rechunk((100_000, -1))."
-        )
-    if X.numblocks[1] > 1:
-        X = X.rechunk({1: -1})
-    _check_n_features(estimator, X, reset=reset)
-    return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
-
-
 def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, accept_sparse: bool) -> Any:
     """Return a finite (n, d) float matrix: a C-ordered array or canonical CSR; float32 is kept, and copies are avoided.
+
+    A Dask collection becomes a Dask array whose chunks the engine reads in this form.
 
     Parameters
     ----------
@@ -93,7 +64,9 @@ def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, a
         Whether the estimator takes sparse matrices.
     """
     if is_dask(X):
-        return _validate_dask(estimator, X, reset)
+        from .dask_collections import validate_dask
+
+        return validate_dask(estimator, X, reset=reset, accept_sparse=accept_sparse)
     # validate_data sums the entries to look for NaN; entries near the largest float overflow there.
     with naming("X"), np.errstate(over="ignore", invalid="ignore"):
         X = validate_data(
@@ -104,7 +77,13 @@ def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, a
             dtype=[np.float64, np.float32],
             order="C",
         )
-    if sparse.issparse(X) and not X.has_canonical_format:
+    return canonical(X) if sparse.issparse(X) else X
+
+
+def canonical(X: Any) -> Any:
+    """A sparse matrix as CSR with sorted column indices and no duplicates; it is copied only if it is not."""
+    X = X.tocsr()
+    if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X
@@ -120,7 +99,9 @@ def validate_weights(sample_weight: Any, X: Matrix | dask.array.Array) -> Any:
         return None
     if is_dask(sample_weight):
         if is_dask(X):
-            return _validate_dask_weights(sample_weight, X)
+            from .dask_collections import validate_dask_weights
+
+            return validate_dask_weights(sample_weight, X)
         sample_weight = sample_weight.compute()
     with naming("sample_weight"):
         weights: NDArray[np.float64] = _check_sample_weight(
@@ -133,17 +114,6 @@ def validate_weights(sample_weight: Any, X: Matrix | dask.array.Array) -> Any:
             f"sample_weight must have its largest entry between 1e-100 and 1e100. Got {weights.max():.3g} instead."
         )
     return np.ascontiguousarray(weights)
-
-
-def _validate_dask_weights(weights: Any, X: dask.array.Array) -> Any:
-    """Return a Dask array of weights in the chunks of X, in float64."""
-    if hasattr(weights, "to_dask_array"):
-        weights = weights.to_dask_array(lengths=True)
-    if weights.ndim != 1 or weights.shape[0] != X.shape[0]:
-        raise ValueError(f"sample_weight must have shape ({X.shape[0]},). Got shape {weights.shape} instead.")
-    if weights.dtype.kind not in "fiub":
-        raise ValueError(f"sample_weight must be numeric. Got a Dask array of dtype {weights.dtype} instead.")
-    return weights.rechunk((X.chunks[0],)).astype(np.float64)
 
 
 def check_enough_samples(n_samples: int, n_clusters: int) -> None:

@@ -65,8 +65,9 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
         c-means.
     gamma_scale : float, default=1.0
         Multiplies ``'scale'`` and ``'median'``.
-    init : {'k-means++', 'random'}, array of shape (n_clusters, n_features) or callable, default='k-means++'
-        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start.
+    init : {'k-means++', 'k-means||', 'random'}, array (n_clusters, n_features) or callable, default='k-means++'
+        Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start. Of more than 20,000
+        rows on Dask, ``'k-means++'`` is ``'k-means||'``, and ``'random'`` draws from a sample of 20,000.
     n_init : int, default=10
         Starts; the one of smallest objective is kept.
     max_iter : int, default=300
@@ -146,7 +147,7 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
         "gamma_scale": [Interval(Real, 0, None, closed="neither")],
-        "init": [StrOptions({"k-means++", "random"}), callable, "array-like"],
+        "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "accelerate": ["boolean"],
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,9 +13,10 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from .._estimators import Estimator
-from .._types import Array, DataLike
+from .._types import Array, DataLike, MatrixLike
 from ..base import labels_from_memberships
 from ..graphs.network import soft_modularity
+from ..inputs.features import is_dask
 from ..metrics import METRICS, partition_entropy
 
 
@@ -127,8 +129,19 @@ def default_criteria(modality: str, has_bic: bool) -> list[str]:
     return [*_DEFAULTS.get(modality, _OTHERS), *(("bic", "icl") if has_bic else ())]
 
 
-def memberships_of(model: Estimator, X: DataLike, n_clusters: int) -> Array:
-    """Return the memberships of the rows that the model was fitted to; one-hot if it only has labels.
+class Sample(NamedTuple):
+    """Rows of a Dask collection, in memory, on which the criteria are computed."""
+
+    X: MatrixLike
+    rows: NDArray[np.intp] | None  # their numbers in the collection; None if they are all of its rows
+    n_samples: int  # rows of the collection
+
+
+def memberships_of(model: Estimator, X: DataLike, n_clusters: int, sample: Sample | None = None) -> Array:
+    """Return the memberships of the rows that the model was fitted to, or of a sample of them.
+
+    They are one-hot if the model only has labels. Memberships that are a lazy Dask array are predicted for the sample:
+    that gives the same without a pass over all rows.
 
     Examples
     --------
@@ -137,16 +150,21 @@ def memberships_of(model: Estimator, X: DataLike, n_clusters: int) -> Array:
     >>> memberships_of(KMeans(2, random_state=0).fit(X), X, 2).sum(axis=1)
     array([1., 1., 1.])
     """
+    rows: Any = slice(None) if sample is None or sample.rows is None else sample.rows
+    memberships: Array
     if hasattr(model, "memberships_"):
-        return np.asarray(model.memberships_, dtype=np.float64)
+        if sample is not None and is_dask(model.memberships_) and hasattr(model, "predict_memberships"):
+            return np.asarray(model.predict_memberships(sample.X), dtype=np.float64)
+        memberships = np.asarray(model.memberships_, dtype=np.float64)[rows]
+        return memberships
     if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), dtype=np.float64)
+        return np.asarray(model.predict_proba(X if sample is None else sample.X), dtype=np.float64)
     if not hasattr(model, "labels_"):
         raise TypeError(
             f"estimator must have memberships_, predict_proba or labels_ after fit. {type(model).__name__} has none."
         )
     labels = np.asarray(model.labels_)
-    memberships: Array = (labels[:, None] == np.arange(max(n_clusters, labels.max() + 1))).astype(np.float64)
+    memberships = (labels[rows, None] == np.arange(max(n_clusters, labels.max() + 1))).astype(np.float64)
     return memberships
 
 
@@ -159,11 +177,13 @@ def _centers_of(model: Estimator) -> Any:
 def scores_of(
     model: Estimator,
     X: DataLike,
+    U: Array,
     n_clusters: int,
     criteria: Iterable[str],
     features: bool,
     graph: sparse.csr_array | None = None,
     rows: NDArray[np.intp] | None = None,
+    sample: Sample | None = None,
 ) -> dict[str, float]:
     """Return the criteria that need only this fit, nan where one does not apply.
 
@@ -171,6 +191,8 @@ def scores_of(
     ----------
     model : fitted estimator
     X : what it was fitted to
+    U : ndarray of shape (n_rows, n_clusters)
+        The memberships of X, or of the sample.
     n_clusters : int
     criteria : iterable of str
     features : bool
@@ -179,10 +201,12 @@ def scores_of(
         The links, if X is a graph.
     rows : array of int, default=None
         The rows on which criteria that compare all pairs are computed; None stands for all of them.
+    sample : Sample, default=None
+        The rows on which all criteria but ``bic`` are computed, if X is a Dask collection.
     """
-    U = memberships_of(model, X, n_clusters)
+    known, n_samples = (X, len(U)) if sample is None else (sample.X, sample.n_samples)
     data: dict[str, Any] = {
-        "X": X if features else None,
+        "X": known if features else None,
         "U": U,
         "labels": labels_from_memberships(U),
         "centers": _centers_of(model),
@@ -190,17 +214,20 @@ def scores_of(
     }
     sampled = data
     if rows is not None:
-        sampled = data | {"X": _safe_indexing(X, rows) if features else None}
+        sampled = data | {"X": _safe_indexing(known, rows) if features else None}
         sampled |= {name: data[name][rows] for name in ("U", "labels")}
     sums = U.sum(axis=1, keepdims=True)
     is_partition = bool(np.abs(sums - 1).max() < 1e-5)
 
+    @cache  # a pass over all rows, for two criteria
+    def bic() -> float:
+        return float(model.bic(X)) if hasattr(model, "bic") else math.nan
+
     def score(name: str) -> float:
         if name in ("bic", "icl"):
-            if not hasattr(model, "bic") or (name == "icl" and not is_partition):
+            if name == "icl" and not is_partition:
                 return math.nan
-            entropy = len(U) * partition_entropy(U)
-            return float(model.bic(X)) + (2 * entropy if name == "icl" else 0)
+            return bic() + (2 * n_samples * partition_entropy(U) if name == "icl" else 0)
         if name == "modularity":
             return math.nan if graph is None else soft_modularity(graph, U / np.where(sums > 0, sums, 1.0))
         if name in _CRISPNESS and not (is_partition and n_clusters > 1):

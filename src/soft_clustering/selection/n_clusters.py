@@ -17,20 +17,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.random import sample_without_replacement
 from sklearn.utils.validation import _num_samples
 
 from .._estimators import Estimator, is_estimator, set_seeds
 from .._progress import Bar
 from .._types import DataLike
 from ..base import labels_from_memberships
-from ..inputs.features import check_enough_samples, is_dask
-from .criteria import CRITERIA, OF_PAIRS, default_criteria, memberships_of, scores_of
+from ..inputs.features import check_enough_samples, is_dask, validate_features
+from .criteria import CRITERIA, OF_PAIRS, Sample, default_criteria, memberships_of, scores_of
 from .gaussian import gaussian_bic
 from .held_out import N_SPLITS, Split, counts_of, gain, split
 from .result import NClustersResult
@@ -98,7 +99,7 @@ class Fit(NamedTuple):
     """One fit to all of X; the model is None if the fit failed or the model is not kept."""
 
     model: Estimator | None
-    labels: NDArray[np.intp]  # empty if the fit failed
+    labels: NDArray[np.intp]  # of the rows that the criteria see; empty if the fit failed
     scores: dict[str, float]
     warnings: list[str]
     error: Exception | None
@@ -136,15 +137,16 @@ def _fit_and_score(
     features: bool,
     graph: sparse.csr_array | None,
     rows: NDArray[np.intp] | None,
+    sample: Sample | None,
     keep: bool,
 ) -> Fit:
     try:
         complaints = _fit(model, X)
-        scores = scores_of(model, X, n_clusters, criteria, features, graph, rows)
-        labels = labels_from_memberships(memberships_of(model, X, n_clusters))
+        U = memberships_of(model, X, n_clusters, sample)
+        scores = scores_of(model, X, U, n_clusters, criteria, features, graph, rows, sample)
     except Exception as error:
         return Fit(None, np.empty(0, dtype=np.intp), {}, [], error)
-    return Fit(model if keep else None, labels, scores, complaints, None)
+    return Fit(model if keep else None, labels_from_memberships(U), scores, complaints, None)
 
 
 def _held_out_gain(model: Estimator, part: Split, modality: str, n_clusters: int) -> float:
@@ -204,8 +206,9 @@ def choose_n_clusters(
         A clusterer of this library or of scikit-learn; cloned for each K and not changed. After ``fit`` it has
         ``memberships_``, ``predict_proba`` or at least ``labels_``, which are taken as crisp memberships. Prototypes
         are ``centers_``, ``cluster_centers_`` or ``means_``.
-    X : data of the estimator's modality, not a Dask collection
-        Indices that need features take X as it is: scale X before, not in a pipeline.
+    X : data of the estimator's modality
+        Indices that need features take X as it is: scale X before, not in a pipeline. Features may be a Dask array or
+        data frame, if the estimator takes one.
     k_range : iterable of int
         Numbers of clusters, increasing, from 1 to n_samples: ``range(2, 11)``.
     criteria : 'default', 'all' or list of str, default='default'
@@ -222,14 +225,17 @@ def choose_n_clusters(
     max_samples : int or None, default=10_000
         Of more rows than this, so many are drawn, the same for every K, on which the silhouettes are computed and from
         which the bootstrap samples of ``stability`` are drawn; ``sampled`` of the result says so. The fits and all
-        other criteria take all rows. None always takes all rows: silhouettes then take O(n^2) time.
+        other criteria take all rows. If X is a Dask collection, these rows are read into memory for all criteria but
+        ``bic``, and only the fits and ``bic`` take all rows. None always takes all rows: silhouettes then take O(n^2)
+        time.
     keep_estimators : bool, default=True
         Whether the result holds the fitted estimators, with their memberships.
     random_state : int, RandomState or None, default=None
         Draws the rows of ``max_samples``, the bootstrap samples and the held-out data, and seeds the fits of an
         estimator whose own ``random_state`` is None. The result does not depend on ``n_jobs``.
     n_jobs : int, default=None
-        Fits at a time, as joblib counts them: None is 1, -1 as many as there are cores.
+        Fits at a time, as joblib counts them: None is 1, -1 as many as there are cores. With joblib's Dask backend the
+        fits are spread over the cluster. Fits to a Dask collection follow each other, as each takes the whole cluster.
     verbose : int, default=0
         1 shows a bar with the rate and the time left on a terminal or in a notebook, and prints a line per K elsewhere.
     stop_at_interrupt : bool, default=False
@@ -331,21 +337,32 @@ def choose_n_clusters(
     k_values = _check_k_range(k_range)
     modality = "pairs" if _takes_pairs(estimator) else getattr(estimator, "modality", "features")
     names = _check_criteria(criteria, estimator, modality)
-    if is_dask(X):
-        raise TypeError("X must be in memory. Got a Dask collection: pass a sample of its rows.")
+    if is_dask(X) and modality != "features":
+        raise TypeError("X must be in memory, because it is no table of features. Got a Dask collection: compute it.")
+
+    # The fits take a Dask collection as it is; rows are drawn from an array with known chunks.
+    table: Any = validate_features(BaseEstimator(), X, reset=True, accept_sparse=True) if is_dask(X) else X
     has_rows = modality in ("features", "documents")
     if has_rows:
-        check_enough_samples(_num_samples(X), k_values[-1])
+        check_enough_samples(_num_samples(table), k_values[-1])
 
     rng = check_random_state(random_state)
     seed, *seeds = rng.randint(2**31 - 1, size=1 + 2 * n_bootstrap).tolist()
     n_pairs = n_bootstrap if "stability" in names and has_rows else 0
-    rows, sampled = None, {}
-    if has_rows and max_samples is not None and _num_samples(X) > max_samples:
-        rows = np.sort(rng.permutation(_num_samples(X))[:max_samples])
-        on_pairs = OF_PAIRS if modality == "features" else ()
-        sampled = {name: len(rows) for name in names if name in (*on_pairs, "stability")}
-    resampled_X = _safe_indexing(X, rows) if rows is not None and n_pairs else X
+    rows, sample, sampled = None, None, {}
+    if has_rows and max_samples is not None and _num_samples(table) > max_samples:
+        rows = np.sort(sample_without_replacement(_num_samples(table), max_samples, random_state=rng))
+        on_rows = {"stability", *(OF_PAIRS if modality == "features" else ())}
+        if is_dask(X):
+            on_rows = set(CRITERIA) - {"bic", "held_out", "modularity"}
+        sampled = {name: len(rows) for name in names if name in on_rows}
+    resampled_X = _safe_indexing(X, rows) if rows is not None and n_pairs and not is_dask(X) else X
+    if is_dask(X):
+        drawn = (table if rows is None else table[rows]).compute()
+        if hasattr(X, "columns"):  # with the names that the fits see
+            drawn = type(X._meta)(drawn, columns=X.columns)
+        sample = Sample(drawn, rows, len(table))
+        rows, resampled_X = None, sample.X  # no criterion takes fewer rows than the sample
     counts = None
     if modality in ("graph", "documents") and {"held_out", "modularity"} & set(names):
         counts = counts_of(estimator, X, modality)
@@ -355,11 +372,16 @@ def choose_n_clusters(
         parts = [split(counts, modality, each) for each in seeds[:N_SPLITS]]
     of_one_fit = [name for name in names if name not in ("gaussian_bic", "held_out", "stability")]
 
+    def arguments(K: int) -> tuple[Any, ...]:
+        """What the fit to all of X takes."""
+        model = _prepare(estimator, param_name, K, seed)
+        return model, X, K, of_one_fit, modality == "features", graph, rows, sample, keep_estimators
+
     def tasks() -> Iterator[Any]:
         """K by K: the fit to all of X, then those without held-out data and the pairs of bootstrap samples."""
         for K in k_values:
-            model = _prepare(estimator, param_name, K, seed)
-            yield delayed(_fit_and_score)(model, X, K, of_one_fit, modality == "features", graph, rows, keep_estimators)
+            if sample is None:
+                yield delayed(_fit_and_score)(*arguments(K))
             for part in parts:
                 yield delayed(_held_out_gain)(_prepare(estimator, param_name, K, seed), part, modality, K)
             for b in range(n_pairs if K > 1 else 0):
@@ -370,7 +392,7 @@ def choose_n_clusters(
     n_tasks = sum(1 + len(parts) + (n_pairs if K > 1 else 0) for K in k_values)
     progress = Bar(n_tasks, "fits" if not n_pairs else "tasks") if verbose else None
 
-    def results_of(count: int) -> list[Any]:
+    def take(results: Iterator[Any], count: int) -> list[Any]:
         """Wait for the next results, and count them."""
         found = []
         for _ in range(count):
@@ -388,10 +410,13 @@ def choose_n_clusters(
     unfinished: list[int] = []
     try:
         results = Parallel(n_jobs=n_jobs, return_as="generator")(tasks())
+        # Fits to a Dask array follow each other here: each of them takes the whole cluster, and from a worker of it
+        # would wait for that worker itself.
+        fits = results if sample is None else (_fit_and_score(*arguments(K)) for K in k_values)
         for i, K in enumerate(k_values):
-            fit: Fit = results_of(1)[0]
-            gains = results_of(len(parts))
-            resampled = results_of(n_pairs if K > 1 else 0)
+            fit: Fit = take(fits, 1)[0]
+            gains = take(results, len(parts))
+            resampled = take(results, n_pairs if K > 1 else 0)
             if fit.error is not None:
                 errors[K] = fit.error
             else:
@@ -434,7 +459,7 @@ def choose_n_clusters(
         scores["stability"] = np.ma.masked_invalid(agreements).mean(axis=1).filled(np.nan)
     merged: set[int] = set()
     if "gaussian_bic" in names and modality == "features":
-        found, merged = gaussian_bic(X, labels)
+        found, merged = gaussian_bic(X if sample is None else sample.X, labels)
         scores["gaussian_bic"] = np.array([found.get(K, np.nan) for K in k_values])
     result = NClustersResult(
         np.array(k_values),

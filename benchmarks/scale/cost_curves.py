@@ -10,11 +10,13 @@ Parts, each a section of the record:
 * ``chunks``: FCM and GMM on two worker processes, 2,000,000 rows in chunks of 2000 to 1,000,000;
 * ``workers``: all methods on one and on two worker processes, 4,000,000 rows that the workers hold; bytes between
   workers and seconds of a pass over next to no rows, which is what the scheduler costs;
+* ``threads``: FCM on two worker processes that offer 1 to 512 threads each, next to no rows for each thread: what the
+  scheduler costs as a cluster grows (the workers of a real one would share their part of it);
 * ``disk``: all methods on two worker processes, 1,000,000 to 20,000,000 rows in a file, and the peak of each process;
 * ``documents``: LDA from 1000 to 64,000 documents; ``links``: BIGCLAM from 10,000 to 2,000,000 links;
-* ``model``: what follows. Seconds of a pass = what the scheduler costs + rows * seconds a row / threads, from all sizes
-  of ``disk`` but the largest; how well it predicts the largest; and the prediction for 1,000,000,000 x 32 on 64 nodes
-  with 16 threads each.
+* ``model``: what follows. Seconds of a pass = a fixed part + rows * seconds a row, a line through all sizes of ``disk``
+  but the largest; how well it predicts the largest; and the prediction for 1,000,000,000 x 32 on 64 nodes with 16
+  threads each: the work of a row on one thread, and what the scheduler costs at that many threads (``threads``).
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from distributed import Client, LocalCluster
 from soft_clustering import BIGCLAM, ECM, FCM, GK, GMM, KFCM, LDA, PCM, kernels
 from soft_clustering.benchmarking import environment
 from soft_clustering.datasets import make_overlapping_graph, make_topic_corpus
+from soft_clustering.engine import dask_blocks
 
 RESULT = Path(__file__).parents[1] / "results" / "cost_curves.json"
 D, K = 16, 10
@@ -189,6 +192,19 @@ def workers() -> dict[str, Any]:
     return {"workers": (1, 2), "n": n, "curves": found}
 
 
+def threads() -> dict[str, Any]:
+    """Seconds of a pass over next to no rows by the number of threads that the scheduler serves."""
+    offered, seconds = (1, 8, 32, 128, 512), []
+    dask_blocks._SMALLEST_GROUP = dask_blocks._SMALLEST_BLOCK = 1  # a group for each thread, however small
+    for number in offered:
+        with (
+            LocalCluster(n_workers=2, threads_per_worker=number, processes=True, dashboard_address=None) as cluster,
+            Client(cluster),
+        ):
+            seconds.append(best(a_pass(models()["FCM"], held(200 * number, 100)), 5))
+    return {"threads": [2 * number for number in offered], "seconds": seconds}
+
+
 def _received(dask_worker: Any) -> int:
     """Bytes that a worker has received from others."""
     return sum(int(entry["total"]) for entry in dask_worker.transfer_incoming_log)
@@ -224,11 +240,13 @@ def _read(path: str, start: int) -> np.ndarray:
 
 def documents() -> dict[str, Any]:
     """Seconds of a pass of LDA: two fits that differ by ten passes."""
-    sizes, seconds = (1000, 4000, 16_000, 64_000), []
+    sizes, seconds = (1000, 4000, 16_000, 64_000, 256_000), []
     for n in sizes:
         X = make_topic_corpus(n, K, vocabulary_size=5000, document_length=100.0, random_state=0).counts
         seconds.append(_pass_by_difference(LDA(K, tol=0, random_state=0), X))
-    return {"documents": sizes, "K": K, "seconds": seconds, "exponent": exponent(sizes, seconds)}
+    # An update of the topics costs the same for any number of documents: K numbers for each of 5000 words.
+    found = {"documents": sizes, "K": K, "seconds": seconds, "exponent": exponent(sizes, seconds)}
+    return found | {"exponent from 16,000": exponent(sizes[2:], seconds[2:])}
 
 
 def links() -> dict[str, Any]:
@@ -255,42 +273,30 @@ def _pass_by_difference(model: Any, X: Any, passes: int = 10) -> float:
 def model(record: dict[str, Any]) -> dict[str, Any]:
     """Predictions from what was measured, beside what was measured of them."""
     found: dict[str, Any] = {}
-    many = json.loads((RESULT.parent / "dask_overhead.json").read_text())["many"]
-    a_task = many["seconds"] / many["tasks"]
-    n, nodes, threads, d = 1_000_000_000, 64, 16, 32
-    tasks = _tasks(nodes * threads)
+    n, threads, d = 1_000_000_000, 64 * 16, 32
+    scheduling = float(np.interp(threads, record["threads"]["threads"], record["threads"]["seconds"]))
     at = record["features"]["d"].index(d)
     for name, curve in record["disk"]["curves"].items():
-        scheduler = record["workers"]["curves"][name]["scheduler"][1]
         known = np.array(ON_DISK[:-1]), np.array(curve["seconds"][:-1])
         # Relative errors count, so that no size rules the line.
-        a_row = float(np.sum((known[1] - scheduler) / known[0]) / len(known[0]))
-        predicted = scheduler + ON_DISK[-1] * a_row
+        a_row, a_pass = np.polyfit(*known, 1, w=1 / known[1]).tolist()
+        predicted = a_pass + ON_DISK[-1] * a_row
         one, two = record["workers"]["curves"][name]["seconds"]
         wide = record["features"]["curves"][name]["one thread"][at] / record["features"]["n"]
-        work = n * wide / (nodes * threads)
+        work = n * wide / threads
         found[name] = {
             "predicted": predicted,
             "measured": curve["seconds"][-1],
             "ratio": predicted / curve["seconds"][-1],
             "efficiency of two workers": one / two / 2,
-            "1e9 x 32 on 1024 threads": work / (one / two / 2) + tasks * a_task,
+            "1e9 x 32 on 1024 threads": work / (one / two / 2) + scheduling,
             "of it work": work / (one / two / 2),
-            "of it scheduling": tasks * a_task,
+            "of it scheduling": scheduling,
         }
-    return {"seconds of a task": a_task, "tasks of a pass on 1024 threads": tasks, "methods": found}
+    return {"methods": found}
 
 
-def _tasks(groups: int, fan_in: int = 8) -> int:
-    """Tasks of a pass: one for each group, and those that merge."""
-    total = groups
-    while groups > 1:
-        groups = -(-groups // fan_in)
-        total += groups
-    return total
-
-
-PARTS = {f.__name__: f for f in (rows, features, clusters, chunks, workers, disk, documents, links)}
+PARTS = {f.__name__: f for f in (rows, features, clusters, chunks, workers, threads, disk, documents, links)}
 
 
 def main() -> None:

@@ -96,6 +96,21 @@ class Passes(SphinxDirective):
         return self.parse_text_to_nodes(table(header, rows))
 
 
+class Scheduler(SphinxDirective):
+    """A sentence: what the scheduler costs a pass by the number of threads, and what rules the extrapolation."""
+
+    def run(self):
+        curves = record("cost_curves")
+        found = zip(curves["threads"]["threads"], curves["threads"]["seconds"], strict=True)
+        costs = ", ".join(f"{number(seconds)} on {threads}" for threads, seconds in found)
+        share = curves["model"]["methods"]["FCM"]
+        return self.parse_text_to_nodes(
+            f"What the scheduler costs a pass over next to no rows, by the threads that it serves: {costs}. At a "
+            f"billion rows on 1024 threads that is most of a pass of FCM ({number(share['of it scheduling'])}, and "
+            f"{number(share['of it work'])} of work): larger machines with fewer threads for Dask would not be slower."
+        )
+
+
 class Picture(SphinxDirective):
     """One of the pictures below, with its caption as the content."""
 
@@ -172,5 +187,6 @@ DASK = on_dask()
 def setup(app):
     app.add_directive("whole-fits", WholeFits)
     app.add_directive("pass-costs", Passes)
+    app.add_directive("scheduler-costs", Scheduler)
     app.add_directive("scaling-picture", Picture)
     return {"parallel_read_safe": True}

@@ -387,3 +387,10 @@ def test_many_rows_start_from_all_of_them():
     with dask.config.set(num_workers=1):
         alone = FCM(3, n_init=1, random_state=1).fit(data)
     np.testing.assert_array_equal(alone.centers_, fits[0].centers_)
+
+
+def test_dask_knows_the_size_of_results():
+    tree = dask_blocks.Tree()
+    for number in (0, 2):
+        tree.add(0, number, (np.zeros((100, 100)), 1.0))
+    assert 160_000 <= dask.sizeof.sizeof(tree) < 170_000

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import dask.array
 
 Scaling = Literal["standard", "minmax"]
-_PIECE = 1 << 16  # numbers in a piece of rows: small enough for the cache, large enough for NumPy
+_PIECE = 1 << 14  # numbers in a piece of rows: malloc maps larger arrays anew each time, and NumPy is slow on smaller
 _PART = 1 << 22  # numbers in the result of a part of rows: little memory, but enough work for all threads
 _PART_ROWS = 1 << 10, 1 << 15  # least and most rows of a part
 _IN_SPAN = 1e-12  # a point whose distance from the span is below this part of its length lies in the span

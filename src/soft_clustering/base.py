@@ -50,12 +50,6 @@ def check_top_k(top_k: object) -> None:
         raise ValueError(f"top_k must be an int >= 1 or None. Got {top_k!r} instead.")
 
 
-@cache
-def _parameter_names(cls: Any) -> tuple[str, ...]:
-    """The names of the constructor's parameters, cached: scikit-learn inspects the signature at every call."""
-    return tuple(cls._get_param_names())
-
-
 def as_fitted(method: Method) -> Method:
     """Decorate a method that reads parameters after the fit: it sees their values at the fit, whatever is set later."""
 
@@ -123,6 +117,13 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
     _partition_constrained = partition_constrained  # its name in the listings of the paper
 
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """The names of the constructor's parameters, cached: scikit-learn inspects the signature at every call."""
+        names: list[str] = super()._get_param_names()
+        return names
+
     def _as_fitted(self) -> Any:
         """The estimator with the parameters of its fit: a copy if others were set since."""
         fitted = self.__dict__.get("_fitted_parameters", {})
@@ -142,8 +143,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         self.memberships_ = memberships
         self.labels_ = labels_from_memberships(memberships)
         self.n_clusters_ = memberships.shape[1]
-        kind: Any = type(self)
-        self._fitted_parameters = {name: getattr(self, name) for name in _parameter_names(kind)}
+        self._fitted_parameters = {name: getattr(self, name) for name in self._get_param_names()}
 
     def fit_predict(self, X: Any, y: ArrayLike | None = None, **fit_params: Any) -> NDArray[np.intp]:
         """Fit and return ``labels_``.

@@ -292,7 +292,7 @@ def test_chunks(n, d, K, width, chunks):
 @pytest.mark.usefixtures("many_cores")
 def test_small_work_has_one_thread():
     assert kernels.row_grid(block_of(1024, 2), 3, 6) == (4, 1)
-    assert kernels.row_grid(block_of(1024, 100), 3, 6) == (4, 4)
+    assert kernels.row_grid(block_of(1024, 100), 10, 6) == (4, 4)
 
 
 def test_chunks_do_not_depend_on_the_threads(monkeypatch):

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from functools import cache
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from threadpoolctl import ThreadpoolController
+import scipy.linalg  # noqa: F401  # its BLAS must be loaded to be found
+from sklearn.utils.parallel import _get_threadpool_controller
 
+from ..kernels import threads_for, threads_lost
 
-@cache
-def _controller() -> ThreadpoolController:
-    # Finding the libraries takes milliseconds, so it is done once per process.
-    return ThreadpoolController()
+# Finding the libraries takes 10 ms: it is done here, so that the first fit does not wait for it, and only once, as
+# scikit-learn's own loops use the same controller.
+_CONTROLLER = _get_threadpool_controller()
 
 
 def single_threaded_blas() -> AbstractContextManager[Any]:
     """A context in which BLAS runs on one thread, so that results do not depend on the number of cores."""
-    context: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    context: AbstractContextManager[Any] = _CONTROLLER.limit(limits=1, user_api="blas")
     return context
 
 
 def single_threaded() -> AbstractContextManager[Any]:
     """A context in which BLAS and OpenMP run on one thread, for scikit-learn's own loops on little data."""
-    context: AbstractContextManager[Any] = _controller().limit(limits=1)
+    context: AbstractContextManager[Any] = _CONTROLLER.limit(limits=1)
     return context
+
+
+def threads_that_pay(work: int) -> AbstractContextManager[Any]:
+    """A context for scikit-learn's own loops: one thread for little work, as many as usual for more.
+
+    Its threads and those of our kernels belong to two runtimes, which take the cores from each other while they wait.
+    """
+    pay = threads_for(work, 2, 2) > 1 and not threads_lost()
+    return nullcontext() if pay else single_threaded()

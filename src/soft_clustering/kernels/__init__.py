@@ -65,6 +65,9 @@ def use_compiled() -> bool:
 
 
 EMPTY = 1e-280  # summed weights below this have underflowed
+# The least work of a thread, about 0.05 ms. Less of it pays on an idle machine, but on a busy one, where threads wait
+# for each other, such fits take 10 to 100 times as long.
+_GRAIN = 250_000
 _TRANSCENDENTAL = 8  # the cost of a membership beyond its distance, in features
 _ONE_THREAD: ContextVar[bool] = ContextVar("one_thread", default=False)
 
@@ -79,13 +82,35 @@ def row_grid(block: Block, K: int, width: int) -> tuple[int, int]:
 
 
 def threads_for(work: int, chunks: int, most: int | None = None) -> int:
-    """The number of threads for this much work in this many chunks: one if there is little work."""
-    return 1 if work < 100_000 else min(most_threads() if most is None else most, chunks)
+    """The number of threads for this much work in this many chunks: each gets enough of it to be worth waking it."""
+    worth = min(chunks, work // _GRAIN)
+    return 1 if worth < 2 else min(worth, most_threads() if most is None else most)
 
 
 def most_threads() -> int:
-    """The number of threads that a kernel may run on."""
-    return 1 if compiled is None or _ONE_THREAD.get() else min(compiled.max_threads(), usable_cores())
+    """The number of threads that a kernel may run on; asking for it counts as the use of threads."""
+    global _threads_used
+    if compiled is None or _ONE_THREAD.get() or _threads_lost:
+        return 1
+    _threads_used = True
+    return min(int(compiled.max_threads()), usable_cores())
+
+
+_threads_used = _threads_lost = False
+
+
+def threads_lost() -> bool:
+    """Whether this process was forked from one that had used threads: OpenMP would wait for them forever."""
+    return _threads_lost
+
+
+def _after_fork() -> None:
+    global _threads_lost
+    _threads_lost = _threads_used
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextmanager

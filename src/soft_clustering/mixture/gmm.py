@@ -35,6 +35,7 @@ from ..engine.blocks import Block, Blocks, Frame, Subspace
 from ..engine.covariance import to_input_units
 from ..engine.initialisation import input_rows
 from ..engine.streaming import StreamingClusterer
+from ..engine.threads import threads_that_pay
 from ..inputs.features import validate_matrix
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .gaussian import Components, GaussianClusterer
@@ -295,7 +296,8 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         if not (1 / reach < blocks.frame.unit < reach and -reach < X.min() <= X.max() < reach):
             X = blocks.frame.from_input(X)  # the squares of X itself are out of range
         if self.init == "kmeans":
-            labels = KMeans(K, n_init=1, random_state=rng).fit(X, sample_weight=weight).labels_
+            with threads_that_pay(n * X.shape[1] * K):
+                labels = KMeans(K, n_init=1, random_state=rng).fit(X, sample_weight=weight).labels_
             memberships[np.arange(n), labels] = 1
         elif self.init == "k-means++":
             memberships[kmeans_plusplus(X, K, random_state=rng, sample_weight=weight)[1], np.arange(K)] = 1

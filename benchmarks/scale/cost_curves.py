@@ -1,6 +1,6 @@
 """What a pass costs: curves over rows, features, clusters, chunks and workers, and a model that predicts larger runs.
 
-python benchmarks/scale/cost_curves.py [PART ...]
+python -m benchmarks cost-curves [PART ...]
 
 Parts, each a section of the record:
 

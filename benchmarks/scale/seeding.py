@@ -1,6 +1,6 @@
 """Where to begin on Dask: k-means|| among all rows, or k-means++ on a sample of 20,000 of them.
 
-python benchmarks/scale/seeding.py [--seeds 10]
+python -m benchmarks seeding [--seeds 10]
 
 One start each, of fuzzy c-means with m = 1.2 (nearly hard, so that starts matter) and of the default m, on rows that a
 sample represents well (blobs, photographs, colours of skin) and on rows where it does not (connections of a network,

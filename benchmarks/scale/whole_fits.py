@@ -1,6 +1,6 @@
 """How the default fit of every estimator grows with the data.
 
-python benchmarks/scale/whole_fits.py [--models NAME ...] [--patience 3]
+python -m benchmarks whole-fits [--models NAME ...] [--patience 3]
 
 The number of samples (nodes of a graph, documents, pixels) doubles until a fit takes more than ``--patience`` seconds
 or there are 512,000. Each fit has a process of its own, which warms up on a small input first. The exponents are those

@@ -1,6 +1,6 @@
 """How often each criterion of ``choose_n_clusters`` finds the number of clusters.
 
-``python benchmarks/choose_k.py [--family NAME ...] [--models NAME ...] [--sets 30] [--first-seed 0]``
+``python -m benchmarks choose-k [--family NAME ...] [--models NAME ...] [--sets 30] [--first-seed 0]``
 
 Families of data (the rule was made on seeds below 400; other seeds are fresh):
 
@@ -32,7 +32,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from offline_sets import held_out_sets, more_sets, offline_sets, sample
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import KMeans
@@ -40,6 +39,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 import soft_clustering
+from benchmarks.lib.sets import held_out_sets, more_sets, offline_sets, sample
 from soft_clustering.datasets import make_overlapping_graph, make_topic_corpus
 from soft_clustering.selection import CRITERIA, choose_n_clusters
 

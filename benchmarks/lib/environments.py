@@ -51,7 +51,7 @@ def venv_python(name: str, *requirements: list[str]) -> str:
 def peer_python(deep: bool = False) -> str:
     """The interpreter of the older package's environment, which is large as its torch models need much."""
     if deep:
-        constraints = str(Path(__file__).parent.parent / "constraints.txt")
+        constraints = str(Path(__file__).parents[2] / "constraints.txt")
         return venv_python("older-deep", ["-c", constraints, REQUIREMENT, "torch", "torch_geometric"])
     return venv_python("older", ["--no-deps", REQUIREMENT], ["numpy", "scipy", "scikit-learn", "typeguard"])
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from soft_clustering.datasets import available_datasets, dataset_info, get_dataset
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 HELD_OUT = ("glass", "ecoli", "vehicle", "yeast", "segment", "pendigits", "satimage", "optdigits", "letter")
 
 Sets = dict[str, tuple[np.ndarray, np.ndarray]]

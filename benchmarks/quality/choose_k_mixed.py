@@ -1,6 +1,6 @@
 """How often K is found in tables with categories: by all columns, and by the continuous ones, as ``choose`` does it.
 
-``python benchmarks/choose_k_mixed.py [--sets 24] [--first-seed 0]``
+``python -m benchmarks choose-k-mixed [--sets 24] [--first-seed 0]``
 
 The tables have 600 rows, 2 to 7 clusters, 2 to 6 numbers in different units, a boolean and 1 to 3 categories of 2 to 5
 values; ``soft_clustering.prepare`` makes features of them, and FCM is fitted for K = 2 to 10.

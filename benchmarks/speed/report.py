@@ -1,6 +1,6 @@
 """How large a report is, and how long it takes to write: 25 models, 2000 samples, 10 clusters.
 
-Usage: ``python benchmarks/report_size.py [report.html]``. The time includes the summary and the file, not the fits. The
+Usage: ``python -m benchmarks report [report.html]``. The time includes the summary and the file, not the fits. The
 report has all that makes it large: ids, 12 features to choose as axes, a group and a picture for each model, the exact
 memberships of the recommended one. A second file is that of an image of 640 x 480 pixels, with a picture of each model.
 """

@@ -1,6 +1,6 @@
 """The recommended model beside every fixed model and the best in hindsight, by the adjusted Rand index.
 
-``python benchmarks/recommendation.py --data-home DATA [--group made|fresh] [--output FILE]``
+``python -m benchmarks recommendation --data-home DATA [--group made|fresh] [--output FILE]``
 
 DATA is the folder with ``tabular`` and ``categorical``. All models that take a table are fitted to each data set,
 standardised, at most 700 rows, at the true number of classes; k-means is among them. The classes are used for nothing
@@ -29,13 +29,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from choose_k import SETTINGS, mixture, scattered_mixture
-from offline_sets import Sets, held_out_sets, more_sets, offline_sets, planted_mixture, sample
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from benchmarks.lib.sets import Sets, held_out_sets, more_sets, offline_sets, planted_mixture, sample
+from benchmarks.quality.choose_k import SETTINGS, mixture, scattered_mixture
 from soft_clustering._registry import REGISTRY
 from soft_clustering.cli.models import configured, model_class
 from soft_clustering.datasets import get_dataset
@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument("--group", choices=("made", "fresh"), default="made")
     parser.add_argument("--output", type=Path, help="(default: results/recommendation_GROUP.json)")
     arguments = parser.parse_args()
-    path = arguments.output or Path(__file__).parent / "results" / f"recommendation_{arguments.group}.json"
+    path = arguments.output or Path(__file__).parents[1] / "results" / f"recommendation_{arguments.group}.json"
     record: dict[str, dict[str, Any]] = {}
     for kind, sets in collections(arguments.group, arguments.data_home):
         record[kind] = {}

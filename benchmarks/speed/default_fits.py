@@ -1,6 +1,6 @@
 """Every registered estimator against the older package of our name: time, agreement with the classes, peak memory.
 
-``python benchmarks/run_peer_speed.py [--repeats 5] [--models NAME ...] [--n-clusters 5]`` fits both with their default
+``python -m benchmarks default-fits [--repeats 5] [--models NAME ...] [--n-clusters 5]`` fits both with their default
 settings and the same K on the same input. Each side has a process of its own, the older package
 (``soft-clustering==0.2.0``) one of its own environment, which is made on first use. A first fit pays for imports and
 threads; then both are fitted in turns, and the best time counts. A fit of more than ten seconds is not repeated, and a
@@ -23,12 +23,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
-from peer import Interpreter, PeerProcess
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 
 import soft_clustering
+from benchmarks.lib.environments import Interpreter, PeerProcess
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment, memory
 from soft_clustering.datasets import make_overlapping_graph, make_phantom, make_topic_corpus
@@ -265,7 +265,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--n-clusters", type=int, default=K)
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per fit")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results", help="folder of the results")
+    parser.add_argument(
+        "--output", type=Path, default=Path(__file__).parents[1] / "results", help="folder of the results"
+    )
     arguments = parser.parse_args()
     K = arguments.n_clusters
     warnings.simplefilter("ignore")

@@ -1,6 +1,6 @@
 """Quality of every estimator of graphs on graphs with known communities.
 
-``python benchmarks/communities.py --data FOLDER [--seeds 5] [--models NAME ...] [--graphs NAME ...]`` fits, with the
+``python -m benchmarks communities --data FOLDER [--seeds 5] [--models NAME ...] [--graphs NAME ...]`` fits, with the
 number of communities given and otherwise the defaults,
 
 * Facebook ego networks, whose circles overlap: overlapping normalised mutual information (the variant that divides by
@@ -36,7 +36,7 @@ from soft_clustering.datasets import load_graph, make_overlapping_graph
 from soft_clustering.graphs.network import soft_modularity
 from soft_clustering.metrics import overlapping_nmi
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 OVERLAPPING = ("fb_348", "fb_414", "fb_686", "fb_698", "fb_1684", "fb_1912")
 PLANTED = ("planted",)
 DISJOINT = ("karate", "dolphins", "football", "polbooks")

@@ -1,6 +1,6 @@
 """PCM, PFCM, GK, GathGeva, ENTROPYFCM, SCM against the older package of our name, n=2000 d=8 K=5.
 
-``python benchmarks/prototypes.py [--repeats 5]`` runs both sides in turns (the older package in a process of its own
+``python -m benchmarks prototypes [--repeats 5]`` runs both sides in turns (the older package in a process of its own
 environment) and prints, per estimator, the time of one pass (difference of two runs of 10 and 60 passes at tol=0;
 SCM: the whole fit) and of the default fit. Peak memory of our fit and the olivetti faces (400 x 4096, K=40) follow
 if the data are given with ``--data``. Writes ``benchmarks/results/prototypes.json``.
@@ -18,13 +18,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from peer import PeerProcess
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import soft_clustering
+from benchmarks.lib.environments import PeerProcess
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 NAMES = ("PCM", "PFCM", "GK", "GathGeva", "ENTROPYFCM", "SCM")
 SHORT, LONG = 10, 60
 _REST = 0.1  # seconds until the threads of the other side, which wait for more work at first, are asleep

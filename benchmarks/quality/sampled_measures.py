@@ -1,6 +1,6 @@
 """Error and time of the silhouette and its relatives on random samples, beside the exact values.
 
-python benchmarks/sampled_measures.py [--repeats 20]
+python -m benchmarks sampled-measures [--repeats 20]
 
 Data: Gaussian clusters that touch, 12 features, 6 clusters, labels of k-means. For each size s of the sample: the root
 mean square error, the mean error and the largest one over the repeats, the standard error that the documentation

@@ -1,6 +1,6 @@
 """What ``choose_n_clusters`` takes for many rows, and what a sample of the rows changes.
 
-``python benchmarks/choose_k_samples.py`` prints the time for GMM on 50,000 rows of 12 features with the default
+``python -m benchmarks choose-k-samples`` prints the time for GMM on 50,000 rows of 12 features with the default
 criteria, with and without the silhouettes; and for planted sets the K that the silhouettes of all rows and of a sample
 choose, with the largest difference between their values.
 """

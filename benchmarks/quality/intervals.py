@@ -1,6 +1,6 @@
 """How often the intervals of ``soft_clustering.explanation`` contain the truth, and what an explanation costs.
 
-``python benchmarks/interval_coverage.py [--repeats 4000] [--seed 0] [--cost]``
+``python -m benchmarks intervals [--repeats 4000] [--seed 0] [--cost]``
 
 Prints a Markdown table: simulated cases, and the share of the 95 % intervals of the first cluster that contain the true
 difference or lift. With ``--cost`` it prints instead the CPU time and the memory of an explanation of 1,000,000 x 20

@@ -1,6 +1,6 @@
 """Speed and memory of FCM and GMM against scikit-fuzzy, scikit-learn and the older package of our name.
 
-``python benchmarks/foundation.py [--repeats 5] [--only NAME ...]`` runs A and B in turns in one process (the older
+``python -m benchmarks passes [--repeats 5] [--only NAME ...]`` runs A and B in turns in one process (the older
 package in a process of its own environment), takes the best of the repeats, and prints ratios with the objectives
 reached. Nothing else should run on the machine. Writes ``benchmarks/results/foundation.json``.
 """
@@ -18,17 +18,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from peer import PeerProcess
 from sklearn.cluster._k_means_lloyd import lloyd_iter_chunked_dense
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
+from benchmarks.lib.environments import PeerProcess
 from soft_clustering import FCM, GMM, kernels
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.kernels.centers import center_statistics
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 
 
 def in_turns(repeats: int, **sides: Callable[[], object]) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """The kernel, rough, image and evidential methods: growth with the rows, a large image, agreement with other packages.
 
-``python benchmarks/families.py [--repeats 3]`` measures, with nothing else running:
+``python -m benchmarks units [--repeats 3]`` measures, with nothing else running:
 
 * KFCM and RoughKMeans from 10,000 to 1,000,000 rows (d=8, K=5): seconds per pass (difference of two runs of 5 and 15
   passes at tol=0), memory beyond X and the memberships, and the exponent of the growth;
@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from peer import Interpreter, PeerProcess, venv_python
-from run_peer_speed import OLDER, give
 from sklearn.datasets import make_blobs
 
+from benchmarks.lib.environments import Interpreter, PeerProcess, venv_python
+from benchmarks.speed.default_fits import OLDER, give
 from soft_clustering import ECM
 from soft_clustering.benchmarking import environment, memory
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 SIZES = (10_000, 100_000, 1_000_000)
 SHORT, LONG = 5, 15
 

@@ -1,6 +1,6 @@
 """AFCMAdaptive on shaded phantoms, beside fuzzy c-means, which does not model the shading.
 
-``python benchmarks/shading.py [--seeds 5]`` takes phantoms of 128 x 128 pixels with three classes in several layouts,
+``python -m benchmarks shading [--seeds 5]`` takes phantoms of 128 x 128 pixels with three classes in several layouts,
 with the shading and the noise of ``make_phantom``; and waves of 96 x 120 pixels with three and four classes, both those
 of ``make_phantom`` and others under another shading, on which no default was chosen. Prints a Markdown table of the
 mean accuracy over the noise seeds: of FCM with m = 2; of AFCMAdaptive by default (bias_scale 0.15) and with smoothness
@@ -24,7 +24,7 @@ from scipy.ndimage import gaussian_filter
 from soft_clustering import FCM, AFCMAdaptive
 from soft_clustering.datasets import make_phantom
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 NOISE = 0.03
 LEVELS = {3: np.array([0.25, 0.6, 1.0]), 4: np.array([0.25, 0.5, 0.75, 1.0])}
 

@@ -1,6 +1,6 @@
 """How good the rule for a radius is: the default, the best radius that the labels could choose, and k-means.
 
-``python benchmarks/best_radius.py`` takes the ten offline sets; ``--held-out DATA_HOME``, ``--more DATA_HOME`` and
+``python -m benchmarks best-radius`` takes the ten offline sets; ``--held-out DATA_HOME``, ``--more DATA_HOME`` and
 ``--planted SEED`` take other sets, as in ``quality.py``. It measures the adjusted Rand index of SCM with 15 radii from
 0.3 to 1 times the median distance, and of SoftDBSCANGM with every second percentile of the core distances; k-means has
 the true number of clusters. Prints a Markdown table.
@@ -55,11 +55,11 @@ import argparse
 import warnings
 
 import numpy as np
-from offline_sets import add_set_arguments, chosen_sets
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.lib.sets import add_set_arguments, chosen_sets
 from soft_clustering import SCM, SoftDBSCANGM
 
 MOST = 60  # clusters that SCM may find

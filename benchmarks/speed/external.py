@@ -1,6 +1,6 @@
 """Agreement with, and speed against, independent implementations of the same algorithms.
 
-``python benchmarks/run_external_baselines.py --sizes 200 1000 --repeats 3`` fits both from the same start to the same
+``python -m benchmarks external --sizes 200 1000 --repeats 3`` fits both from the same start to the same
 tolerance and compares what they found. FCM: scikit-fuzzy; GMM, LDA: scikit-learn; ECM: evclust, which needs an older
 pandas, in an environment of its own. Estimators that are not registered yet are left out, with a message.
 
@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas
-from peer import Interpreter, venv_python
 from scipy.optimize import linear_sum_assignment
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import LatentDirichletAllocation
@@ -34,6 +33,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 import soft_clustering
+from benchmarks.lib.environments import Interpreter, venv_python
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment
 from soft_clustering.datasets import make_topic_corpus
@@ -176,7 +176,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="+", type=int, default=[200, 1000])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results", help="folder of the results")
+    parser.add_argument(
+        "--output", type=Path, default=Path(__file__).parents[1] / "results", help="folder of the results"
+    )
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     registered = {row.name for row in REGISTRY}

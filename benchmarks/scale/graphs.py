@@ -1,6 +1,6 @@
 """The estimators of large graphs: growth of the seconds per pass with the links, and memory.
 
-``python benchmarks/graph_scale.py [--repeats 3] [--models NAME ...]`` fits all estimators of graphs to planted
+``python -m benchmarks graphs [--repeats 3] [--models NAME ...]`` fits all estimators of graphs to planted
 overlapping graphs of 10,000 nodes and 100,000 links and of 100,000 nodes and 1,000,000 links, K=50, with nothing else
 running:
 
@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from families import ours
-from peer import Interpreter, PeerProcess, venv_python
 
+from benchmarks.lib.environments import Interpreter, PeerProcess, venv_python
+from benchmarks.speed.units import ours
 from soft_clustering.benchmarking import environment
 from soft_clustering.datasets import make_overlapping_graph
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 K = 50
 SIZES = (10_000, 100_000)  # nodes, ten links each
 SHORT, LONG = 2, 6

@@ -1,6 +1,6 @@
 """How much more starts help CDCGS and DMoN on graphs whose communities are known.
 
-``python benchmarks/graph_starts.py --data FOLDER [--starts 40]`` fits each of them from this many single starts, DMoN
+``python -m benchmarks graph-starts --data FOLDER [--starts 40]`` fits each of them from this many single starts, DMoN
 also with half its epochs, and prints the adjusted Rand index / modularity of a start, of the start of lowest loss, and,
 as the mean over random choices among the starts, of the lowest loss of 3, 5, 10 and 20.
 
@@ -16,9 +16,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from communities import DISJOINT, RESULTS, modularity
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.quality.communities import DISJOINT, RESULTS, modularity
 from soft_clustering import CDCGS, DMoN
 from soft_clustering.benchmarking import environment
 from soft_clustering.datasets import load_graph

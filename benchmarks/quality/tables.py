@@ -1,6 +1,6 @@
 """Adjusted Rand index with default settings and the true K, beside k-means.
 
-``python benchmarks/quality.py [--seeds 3] [--models NAME ...]`` takes the ten offline sets, raw features;
+``python -m benchmarks tables [--seeds 3] [--models NAME ...]`` takes the ten offline sets, raw features;
 ``--varied-std S S S S`` gives the clusters of varied_blobs other spreads than 1, 2.5, 0.5, 3 (and writes to
 ``quality_varied.json``).
 ``--held-out DATA_HOME [--rows 600]`` takes nine OpenML sets instead on which no default was chosen, at most this many
@@ -20,11 +20,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from offline_sets import add_set_arguments, chosen_sets, record_path, sample, tabulate
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import soft_clustering
+from benchmarks.lib.sets import add_set_arguments, chosen_sets, record_path, sample, tabulate
 from soft_clustering._registry import REGISTRY
 
 ROWS = {"SoftKSC": 1000, "EVCLUS": 800}  # methods whose cost grows with the square of the rows

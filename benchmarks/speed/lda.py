@@ -1,6 +1,6 @@
 """The estimators of documents: LDA against scikit-learn, quality on real corpora, memory.
 
-``python benchmarks/documents.py [--repeats 3] [--corpora FOLDER] [--seeds 4] [--parts PART ...]`` measures, with
+``python -m benchmarks lda [--repeats 3] [--corpora FOLDER] [--seeds 4] [--parts PART ...]`` measures, with
 nothing else running:
 
 * LDA against scikit-learn's, both from the same random start, 10 passes, two threads (scikit-learn with ``n_jobs`` 1
@@ -27,14 +27,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from families import ours
-from peer import Interpreter, venv_python
 from scipy.sparse import csr_array, save_npz
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import soft_clustering
+from benchmarks.lib.environments import Interpreter, venv_python
+from benchmarks.speed.units import ours
 from soft_clustering import LDA
 from soft_clustering._registry import REGISTRY
 from soft_clustering.benchmarking import environment
@@ -43,7 +43,7 @@ from soft_clustering.documents.lda import make_topics
 from soft_clustering.engine.blocks import Frame, make_blocks
 from soft_clustering.kernels.topics import lda_memberships
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(__file__).parents[1] / "results"
 PASSES = 10
 PLANTED = {"vocabulary_size": 5000, "document_length": 100.0, "random_state": 0}
 

@@ -1,6 +1,6 @@
 """Adjusted Rand index of the rows without a label if 5 % of the rows, at least one of each class, have one.
 
-``python benchmarks/few_labels.py [--draws 5] [--models NAME ...]`` takes the ten offline sets, raw features;
+``python -m benchmarks few-labels [--draws 5] [--models NAME ...]`` takes the ten offline sets, raw features;
 ``--varied-std S S S S`` gives the clusters of varied_blobs other spreads than 1, 2.5, 0.5, 3.
 ``--held-out DATA_HOME [--rows 1500]`` takes nine OpenML sets instead on which no default was chosen, at most this many
 rows of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. SFCMEP is compared, on the same draws
@@ -18,11 +18,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from offline_sets import add_set_arguments, chosen_sets, record_path, tabulate
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.semi_supervised import LabelSpreading
 
+from benchmarks.lib.sets import add_set_arguments, chosen_sets, record_path, tabulate
 from soft_clustering import SFCMEP, AFCMSimple
 
 SHARE = 0.05

@@ -1,6 +1,6 @@
 """One epoch of ``partial_fit`` beside the fit of all rows.
 
-python benchmarks/streaming.py [--seeds 5]
+python -m benchmarks streaming [--seeds 5]
 
 Rows are shuffled and come in batches of 1000, each once. Objectives are those of all rows: of ``fit``, and after the
 last batch, by ``score``; for GMM the mean log likelihood, for LDA the bound. The shuffles are also the seeds of the

@@ -1,6 +1,6 @@
 """The cross-family comparison: every estimator of a feature matrix on the eleven real and synthetic data sets.
 
-``python benchmarks/run_main_benchmark.py`` fits each with its default settings and the true number of classes (a method
+``python -m benchmarks paper-protocol`` fits each with its default settings and the true number of classes (a method
 that finds the number itself does so), in a process of its own: 60 s for the fit and its measures, at most 2000 rows.
 Every finished run is written at once to ``benchmarks/results/main_benchmark.jsonl``; a benchmark that was stopped
 continues there. From these records come ``main_benchmark.csv`` (all runs), ``main_benchmark_summary.csv`` (a row per
@@ -43,7 +43,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time; more than one disturbs the times")
     parser.add_argument("--fresh", action="store_true", help="forget the runs on record")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results", help="folder of the results")
+    parser.add_argument(
+        "--output", type=Path, default=Path(__file__).parents[1] / "results", help="folder of the results"
+    )
     arguments = parser.parse_args()
     if arguments.list_modalities:
         for modality, names in by_modality().items():

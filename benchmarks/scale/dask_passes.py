@@ -1,6 +1,6 @@
 """What a pass over a Dask array costs beyond its work: time, tasks, and bytes and memory of the client.
 
-``python benchmarks/dask_overhead.py`` prints a table and writes ``results/dask_overhead.json``. Parts:
+``python -m benchmarks dask-passes`` prints a table and writes ``results/dask_overhead.json``. Parts:
 
 * ``overhead``: seconds of a pass at 100, 1000 and 10,000 small chunks on two worker processes (GMM full, d=64, K=26,
   and FCM), persisted, beyond the same pass in memory;
@@ -30,7 +30,7 @@ from distributed.comm.tcp import TCP
 
 from soft_clustering import FCM, GMM
 
-RESULT = Path(__file__).parent / "results" / "dask_overhead.json"
+RESULT = Path(__file__).parents[1] / "results" / "dask_overhead.json"
 
 
 def best(action, repeats=5):

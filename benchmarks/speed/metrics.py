@@ -1,6 +1,6 @@
 """Time and memory of the validity indices, and scikit-learn's silhouette beside ours.
 
-``python benchmarks/metrics.py [--repeats 5] [--data FOLDER] [--only NAME ...]`` measures the indices at n = 100,000,
+``python -m benchmarks metrics [--repeats 5] [--data FOLDER] [--only NAME ...]`` measures the indices at n = 100,000,
 d = 16, K = 10 (those that look at all pairs of samples at a smaller n, which is printed), both metric dictionaries on
 the olivetti faces (400 x 4096, K = 40; FOLDER has olivetti_faces.npz, by default ``../shared/data/tabular`` beside the
 repository), and the silhouette at n = 20,000 in turns with scikit-learn's. Each memory is the peak of what is allocated
@@ -26,8 +26,8 @@ from sklearn.metrics import silhouette_score
 
 from soft_clustering.metrics import METRICS, silhouette, soft_clustering_metrics
 
-RESULTS = Path(__file__).parent / "results"
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "tabular"
+RESULTS = Path(__file__).parents[1] / "results"
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "tabular"
 N_PAIRS = {
     "silhouette": 10_000,
     "fuzzy_silhouette": 10_000,

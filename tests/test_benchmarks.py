@@ -70,7 +70,7 @@ def test_all_goes_on_after_a_failure(monkeypatch, capsys):
     ran, written = [], []
     monkeypatch.setattr(command, "run", lambda row: ran.append(row.name) or row.name != "units")
     monkeypatch.setattr(command, "write", lambda: written.append(True))
-    with pytest.raises(SystemExit, match="^failed: units$"):
+    with pytest.raises(SystemExit, match=r"^failed: units$"):
         command.run_all("speed")
     assert ran == [row.name for row in BENCHMARKS if row.folder == "speed"]
     assert written

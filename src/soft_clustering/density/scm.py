@@ -125,7 +125,7 @@ class SCM(InductiveSoftClusterer):
     weak classes 0.05 (k-means 0.12, best radius 0.14). Silhouette, Calinski-Harabasz, Davies-Bouldin and Gaussian
     information criteria, the number of clusters that most radii find, and the partition that agrees best with those of
     other radii chose no better radius on all of these; nor did standardised features or ranks instead of the cube.
-    ``benchmarks/best_radius.py`` has the experiments.
+    ``benchmarks/quality/best_radius.py`` has the experiments.
 
     If X has fewer distinct samples than ``n_clusters``, each of them becomes a centre, with a warning. A feature
     that is constant counts with its own unit.

@@ -158,7 +158,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
     core samples joins clusters that overlap. On six tables of weak classes (k-means 0.12) the best radius has 0.13 and
     the rule 0.04. Gaussian
     information criteria choose better radii for the mixtures, but split curved clusters. Prefer a method that is told
-    the number of clusters for such data. ``benchmarks/best_radius.py`` has the experiments.
+    the number of clusters for such data. ``benchmarks/quality/best_radius.py`` has the experiments.
 
     The full text of the publication was not at hand. Abstracts of the same authors say that DBSCAN-GM combines DBSCAN
     with Gaussian means, and that Soft DBSCAN takes its degrees from fuzzy c-means; that noise enters as singletons,

@@ -15,7 +15,7 @@ from ..base import labels_from_memberships
 from .evidence import EVIDENCE
 from .groups import agreements, differing, groups_of
 
-#: The weights of the evidence in the score; benchmarks/recommendation.py has the experiment that chose them.
+#: The weights of the evidence in the score; benchmarks/quality/recommendation.py has the experiment that chose them.
 WEIGHTS = {"neighbor_agreement": 0.5, "stability": 0.3, "evenness": 0.2}
 EVENNESS = "how near the effective number of clusters is to the number asked for: 1 is equal sizes"
 

@@ -68,7 +68,7 @@ _OTHERS = ("modified_partition_coefficient", "partition_entropy")
 
 # The recommended K is the choice of the first of these criteria that makes one. Prediction of held-out data and the BIC
 # of Gaussian clusters come first, then the others by how often they find planted numbers of clusters
-# (benchmarks/choose_k.py), and crispness, which does not measure quality, last.
+# (benchmarks/quality/choose_k.py), and crispness, which does not measure quality, last.
 PREFERENCE = (
     "held_out",
     "gaussian_bic",

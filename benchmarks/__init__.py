@@ -1,0 +1,1 @@
+"""Benchmarks by question: speed, quality, agreement, scale."""

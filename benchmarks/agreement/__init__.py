@@ -1,0 +1,1 @@
+"""Whether other implementations of the same method find the same."""

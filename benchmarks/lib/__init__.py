@@ -1,0 +1,1 @@
+"""What the benchmarks share: timing, records, data sets, processes of other packages."""

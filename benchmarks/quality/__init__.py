@@ -1,0 +1,1 @@
+"""How well the results agree with what is known of the data."""

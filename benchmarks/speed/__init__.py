@@ -1,0 +1,1 @@
+"""How fast a fit or a pass is, beside other packages and the older one of our name."""

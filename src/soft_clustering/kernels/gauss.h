@@ -62,7 +62,7 @@ static INLINE TARGET void NAME(whiten_block)(const double *C, const double *L, i
     }
 }
 
-/* t->D[k][r] = constant_k - |precision factor_k (z_r - mean_k)|^2 / 2. Leaves the tile in t->T. */
+/* t->D[k][r] = constant_k + linear_k . z_r - |precision factor_k (z_r - mean_k)|^2 / 2. Leaves the tile in t->T. */
 static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t count, const gauss_t *g, tile_t *t)
 {
     const int64_t d = x->d;
@@ -71,7 +71,9 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
     NAME(load_double)(x, first, count, T);
     for (int64_t k = 0; k < g->K; k++) {
         memset(quad, 0, sizeof quad);
-        if (g->full) {
+        if (!g->factor) {
+            /* the linear term is all */
+        } else if (g->full) {
             const double *L = g->factor + k * d * d;
             int64_t i = 0;
             NAME(centre)(T, g->mean + k * d, d, C);
@@ -92,6 +94,12 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
                 }
             }
         }
+        if (g->linear)
+            for (int64_t j = 0; j < d; j++) {
+                const double c = -2.0 * g->linear[k * d + j];
+                for (int r = 0; r < TILE; r++)
+                    quad[r] += c * T[j * TILE + r];
+            }
         /* log densities that overflow become -1e300, so that they can still be compared */
         for (int r = 0; r < TILE; r++) {
             const double value = g->constant[k] - 0.5 * quad[r];

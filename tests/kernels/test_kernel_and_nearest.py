@@ -1,4 +1,4 @@
-"""The rules of kernel fuzzy c-means, the nearest prototype, balls and unsquared distances: twins, against their formulas."""
+"""Rules of kernel fuzzy c-means, the nearest prototype, balls and unsquared distances: twins, against their formulas."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_sparse_rule_is_the_projection_onto_the_simplex(monkeypatch, K, gamma, c
     F = cdist(X, V)
     U = centers.center_memberships(block_of(X), V, "sparse", gamma, 0.0)
     np.testing.assert_allclose(U.sum(axis=1), 1, rtol=0, atol=1e-14)
-    # The conditions of a minimum of sum_k u F + gamma u^2: the same slope F + 2 gamma u where u > 0, no smaller elsewhere.
+    # A minimum of sum_k u F + gamma u^2 has the same slope F + 2 gamma u where u > 0, and no smaller one elsewhere.
     slope = F + 2 * gamma * U
     level = slope.min(axis=1, keepdims=True)
     assert np.all((slope - level)[U > 0] <= 1e-12)

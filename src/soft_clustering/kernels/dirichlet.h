@@ -13,8 +13,9 @@ static likelihood_t dirichlet_likelihood(const double *a, const double *s, int64
         normaliser -= lgamma(a[j]);
         product += a[j] * s[j];
     }
-    normaliser += lgamma(total);
-    return (likelihood_t){normaliser + product, 1e-15 * (1 + fabs(normaliser) + fabs(product))};
+    const double largest = lgamma(total);
+    normaliser += largest;
+    return (likelihood_t){normaliser + product, 1e-15 * (1 + fabs(largest) + fabs(product))};
 }
 
 /* The first two derivatives of log Gamma: recurrences up to 10, from there on their asymptotic series. */
@@ -57,7 +58,7 @@ static void dirichlet_bound(double *a, int64_t p, double least, double most)
         largest = a[j] > largest ? a[j] : largest;
     for (int64_t j = 0; j < p; j++) {
         a[j] *= largest > most ? most / largest : 1;
-        a[j] = a[j] > least ? a[j] : least;
+        a[j] = a[j] > least ? (a[j] < most ? a[j] : most) : least;
     }
 }
 

@@ -239,7 +239,8 @@ static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int6
             result[0] += tile_sum(row);
         }
         weigh(t->D, K, x, first, count);
-        s->moments(job->g, d, t, weight, moment, moment + K * d);
+        /* linear densities alone have no use for second moments */
+        s->moments(job->g, d, t, weight, moment, job->given || job->g->factor ? moment + K * d : NULL);
         if (tempered) {
             double *D = t->D;
             weigh(t->E, K, x, first, count);

@@ -319,7 +319,7 @@ def update_closest(block: Block, V: Array, closest: Array) -> None:
 def log_densities(
     Z: Array, means: Array, factors: Array | None, constants: Array, full: bool, linear: Array | None = None
 ) -> Array:
-    """log(weight_k N(z | k)) (rows, K), from inverse Cholesky factors or inverse standard deviations, and linear_k . z."""
+    """log(weight_k N(z | k)) + linear_k . z (rows, K), from inverse Cholesky factors or inverse standard deviations."""
     D = np.tile(constants, (len(Z), 1)) if linear is None else constants + Z @ linear.T
     with np.errstate(over="ignore", invalid="ignore"):
         for k, factor in enumerate([] if factors is None else factors):

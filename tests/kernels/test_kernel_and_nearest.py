@@ -1,4 +1,4 @@
-"""Rules of kernel fuzzy c-means, the nearest prototype, balls and unsquared distances: twins, against their formulas."""
+"""Kernel fuzzy c-means, the nearest prototype, balls and unsquared distances: twins, against their formulas."""
 
 from __future__ import annotations
 

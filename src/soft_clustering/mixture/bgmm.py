@@ -10,8 +10,8 @@ given the component, the two views are independent, and so are the features of t
 * M: pi_k, mu_k, Sigma_k as in a Gaussian mixture; (a_kj, b_kj) of largest likelihood for the weighted means of log y_j
   and log(1 - y_j), by Newton's method (``dirichlet.py``), or by their weighted moments.
 
-With the logarithms of the beta features as columns of their own, which are computed once, the log densities are those of
-Gaussian components plus a linear term, and both steps are one pass over the rows; no posterior is stored.
+With the logarithms of the beta features as columns of their own, which are computed once, a log density is that of a
+Gaussian component plus a linear term, and both steps are one pass over the rows; no posterior is stored.
 
 References
 ----------
@@ -261,7 +261,7 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
             check_unit_interval(name, low[self._is_beta], high[self._is_beta])
 
     def _columns(self, Z: Array) -> Array:
-        """The columns x, log y, log(1 - y) of rows, and y for the moments, whose first two moments are the statistics."""
+        """The columns x, log y, log(1 - y) of rows, and y for the moments: their moments are the statistics."""
         y = np.clip(Z[:, self._is_beta], EDGE, 1 - EDGE)
         columns = [Z[:, ~self._is_beta], np.log(y), np.log1p(-y)]
         return np.hstack(columns if self.beta_update == "ml" else [*columns, y])
@@ -317,7 +317,8 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
             )
             for here, rows in derived_blocks(block, self._columns)
         )
-        return reduce(GaussStatistics.merge, parts)
+        answer: GaussStatistics = reduce(GaussStatistics.merge, parts)
+        return answer
 
     def _padded(self, gaussian: Array) -> Array:
         """An array of the Gaussian features (K, d) or (K, d, d) with zeros for the other columns of ``_columns``."""

@@ -155,8 +155,9 @@ class MBMM(MixtureClusterer[Components, GaussStatistics]):
     Notes
     -----
     A pass costs O(n K d) time; memory beyond X, ``memberships_`` and the starting memberships is a matrix of logarithms
-    as large as X (beyond 16 million entries a part of it at a time) and one of log odds for a start. The model tells a feature from its mirror image 1 - x and has no negative correlations
-    within a component: round clusters are found more reliably by ``GMM`` or ``FCM``.
+    as large as X (beyond 16 million entries a part of it at a time) and one of log odds for a start. The model tells a
+    feature from its mirror image 1 - x and has no negative correlations within a component: round clusters are found
+    more reliably by ``GMM`` or ``FCM``.
 
     A component has d + 1 shapes for d means, d variances and all correlations. If the features of a cluster have
     unlike spreads or negative correlations, the likelihood may prefer other clusters than k-means finds: on six tables
@@ -261,7 +262,8 @@ class MBMM(MixtureClusterer[Components, GaussStatistics]):
             gauss_statistics(rows, *components, full=False, linear=_coefficients(state))
             for _, rows in derived_blocks(block, _log_parts)
         )
-        return reduce(GaussStatistics.merge, parts)
+        answer: GaussStatistics = reduce(GaussStatistics.merge, parts)
+        return answer
 
     def _update(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> Components:
         weights = statistics.weight / statistics.weight.sum()
@@ -291,7 +293,7 @@ class MBMM(MixtureClusterer[Components, GaussStatistics]):
             )
         return U, likelihoods
 
-    def _store(self, state: Components, statistics: Statistics, blocks: Blocks) -> None:
+    def _store(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> None:
         self.weights_, self.shapes_ = state.weights, state.shapes
         means = state.shapes[:, :-1] / (state.shapes[:, :-1] + state.shapes[:, -1:])
         # The bounds on shapes and entries can push a mean out of the range of its feature, above all a constant one.
@@ -349,7 +351,8 @@ def _given_statistics(block: Block, memberships: Array) -> GaussStatistics:
         gauss_statistics(rows, origin, None, None, full=False, memberships=np.ascontiguousarray(memberships[here]))
         for here, rows in derived_blocks(block, _log_parts)
     )
-    return reduce(GaussStatistics.merge, parts)
+    answer: GaussStatistics = reduce(GaussStatistics.merge, parts)
+    return answer
 
 
 def _densities(state: Components) -> tuple[Array, None, Array]:

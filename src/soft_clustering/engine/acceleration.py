@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -21,23 +21,13 @@ def first_mixed(work: int) -> int:
     return _PLAIN_STEPS if work < _CHEAP_PASS else 1
 
 
-@runtime_checkable
-class Vectored(Protocol):
-    """A state that defines itself which of its numbers are mixed."""
-
-    def to_vector(self) -> Array:
-        """The numbers to mix."""
-
-    def from_vector(self, vector: Array) -> Any:
-        """A state like this one with other numbers."""
-
-
 def to_vector(state: Any) -> Array:
-    """A state as a vector; it is an array, a named tuple of arrays, or :class:`Vectored`."""
+    """A state as a vector; it is an array, a named tuple of arrays, or has ``to_vector`` and ``from_vector``."""
     if isinstance(state, np.ndarray):
         return state.ravel()
-    if isinstance(state, Vectored):
-        return state.to_vector()
+    if hasattr(state, "to_vector"):
+        vector: Array = state.to_vector()
+        return vector
     return np.concatenate([np.ravel(part) for part in state])
 
 
@@ -45,7 +35,7 @@ def from_vector(vector: Array, state: Any) -> Any:
     """A state like the given one, from its vector; the inverse of ``to_vector``."""
     if isinstance(state, np.ndarray):
         return vector.reshape(state.shape)
-    if isinstance(state, Vectored):
+    if hasattr(state, "from_vector"):
         return state.from_vector(vector)
     parts = np.split(vector, np.cumsum([np.size(part) for part in state])[:-1])
     return type(state)(*(part.reshape(np.shape(old)) for part, old in zip(parts, state, strict=True)))

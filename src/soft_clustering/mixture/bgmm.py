@@ -322,8 +322,11 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
 
     def _padded(self, gaussian: Array) -> Array:
         """An array of the Gaussian features (K, d) or (K, d, d) with zeros for the other columns of ``_columns``."""
-        more = int(self._is_beta.sum()) * (2 if self.beta_update == "ml" else 3)
-        return np.pad(gaussian, [(0, 0), *[(0, more)] * (gaussian.ndim - 1)])
+        K, d = gaussian.shape[:2]
+        width = d + int(self._is_beta.sum()) * (2 if self.beta_update == "ml" else 3)
+        padded = np.zeros((K, *[width] * (gaussian.ndim - 1)))
+        padded[(slice(None), *[slice(d)] * (gaussian.ndim - 1))] = gaussian
+        return padded
 
     def _joint_densities(self, state: JointComponents) -> tuple[Array, Array, Array, None, Array]:
         """Means, factors, constants and linear terms of the log densities of the columns."""

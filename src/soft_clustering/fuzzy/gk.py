@@ -25,7 +25,7 @@ Control, 761-766.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -234,28 +234,29 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         yield Ellipsoids(V, balls, balls)
 
     def _statistics(self, block: Block, state: Ellipsoids) -> GaussStatistics:
-        answer: GaussStatistics = gauss_statistics(block, *self._metric(state), full=True, rule="metric")
+        metric = self._metric(state)
+        answer: GaussStatistics = gauss_statistics(block, *metric, full=True, rule="metric")
         if not self._policy.monotone:
             return answer
         weight = block.n if block.weight is None else float(block.weight.sum())
-        return answer._replace(objective=answer.objective + weight * self._penalty(state))
+        return answer._replace(objective=answer.objective + weight * self._penalty(state.factors, metric[4:]))
 
-    def _penalty(self, state: Ellipsoids) -> float:
+    def _penalty(self, factors: Array, volumes: Iterable[float]) -> float:
         """What the prior samples add to the objective, per unit of weight."""
-        d, L = int(self.n_features_in_), state.factors
-        traces = np.einsum("kij,kij->k", L, L) + (d - L.shape[1]) * L[:, -1, -1] ** 2
-        return float(self._prior[1] * (self._volumes(state) * traces - d * np.exp(self._log_rho / d)).sum())
+        d = int(self.n_features_in_)
+        traces = np.einsum("kij,kij->k", factors, factors) + (d - factors.shape[1]) * factors[:, -1, -1] ** 2
+        return float(self._prior[1] * (np.array(volumes) @ traces - d * np.exp(self._log_rho / d).sum()))
 
     def _update(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> Ellipsoids:
         N = np.maximum(statistics.weight, EMPTY)[:, None, None]
-        shift = statistics.first / N[..., 0]
-        covariances, ball = covariances_about(shift, statistics), np.eye(blocks.d)
+        shift, ball = statistics.first / N[..., 0], np.eye(blocks.d)
+        scatter = statistics.second - shift[:, :, None] * statistics.first[:, None, :]
         if self._policy.monotone:
             samples, variance = (blocks.total_weight * prior for prior in self._prior)
-            covariances = (N * covariances + variance * ball) / (N + samples)
+            covariances = (scatter + variance * ball) / (N + samples)
         else:
             share = float(self.shrinkage)
-            covariances = (1 - share) * covariances + (share * self._ball + self.reg_covar) * ball
+            covariances = (1 - share) * scatter / N + (share * self._ball + self.reg_covar) * ball
         return Ellipsoids(state.means + shift, *factorised(covariances))
 
     def _memberships(self, block: Block, state: Ellipsoids) -> NDArray[Any]:

@@ -119,12 +119,12 @@ static TARGET void NAME(moments)(const gauss_t *g, int64_t d, tile_t *t, double 
             continue;
         weight[k] += tile_sum(w);
         NAME(centre)(T, g->mean + k * d, d, C);
-        for (int64_t j = 0; j < d; j++)
-            for (int r = 0; r < TILE; r++)
-                S[j * TILE + r] = C[j * TILE + r] * w[r];
         DNAME(dots)(w, 1, C, d, first + k * d, d);
         if (!second)
             continue;
+        for (int64_t j = 0; j < d; j++)
+            for (int r = 0; r < TILE; r++)
+                S[j * TILE + r] = C[j * TILE + r] * w[r];
         if (g->full) {
             double *M = second + k * d * d;
             for (int64_t i = 0; i < d; i += 4) {

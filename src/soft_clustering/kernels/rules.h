@@ -123,7 +123,7 @@ RULE(ball)
    the objective: the point of the simplex that is nearest to -F / (2 gamma). Weight u / (2 F), 0 if F <= least. */
 RULE(sparse)
 {
-    const double unit = -0.5 / parameters[0];
+    const double gamma = parameters[0], least = parameters[1], unit = -0.5 / gamma;
     ALIGNED double low[TILE], level[TILE], sum[TILE], size[TILE];
     double *D = t->D, *F = t->E;
     for (int64_t i = 0; i < K * TILE; i++)
@@ -140,7 +140,8 @@ RULE(sparse)
     for (int r = 0; r < TILE; r++)
         level[r] = -INFINITY;
     /* u = max(y - level, 0): drop what is below the level until nothing is */
-    for (int64_t i = 0, moved = 1; i < K && moved; i++) {
+    double moved = 1;
+    for (int64_t i = 0; i < K && moved > 0; i++) {
         memset(sum, 0, sizeof sum);
         memset(size, 0, sizeof size);
         for (int64_t k = 0; k < K; k++)
@@ -149,30 +150,31 @@ RULE(sparse)
                 sum[r] += y > level[r] ? y : 0.0;
                 size[r] += y > level[r] ? 1.0 : 0.0;
             }
-        moved = 0;
         for (int r = 0; r < TILE; r++) {
-            const double next = (sum[r] - 1.0) / size[r];
-            moved += next > level[r];
-            level[r] = next;
+            sum[r] = (sum[r] - 1.0) / size[r];
+            size[r] = sum[r] > level[r] ? 1.0 : 0.0;
+            level[r] = sum[r];
         }
+        moved = tile_max(size);
     }
     memset(row, 0, sizeof(double) * TILE);
     for (int64_t k = 0; k < K; k++)
         for (int r = 0; r < TILE; r++) {
             const double f = F[k * TILE + r], above = D[k * TILE + r] - level[r], u = above > 0 ? above : 0.0;
-            row[r] += u * (f + parameters[0] * u);
-            D[k * TILE + r] = want == MEMBERSHIPS ? u : f > parameters[1] ? 0.5 * u / f : 0.0;
+            row[r] += u * (f + gamma * u);
+            D[k * TILE + r] = want == MEMBERSHIPS ? u : f > least ? 0.5 * u / f : 0.0;
         }
 }
 
 /* The weights of the rule above for each row, as memberships; -u if F <= least. */
 RULE(pull)
 {
+    const double least = parameters[1];
     double *D = t->D, *F = t->E;
     (void)want;
     NAME(rule_sparse)(t, K, parameters, MEMBERSHIPS, row);
     for (int64_t i = 0; i < K * TILE; i++)
-        D[i] = F[i] > parameters[1] ? 0.5 * D[i] / F[i] : -D[i];
+        D[i] = F[i] > least ? 0.5 * D[i] / F[i] : -D[i];
 }
 
 /* Typicality t = 1 / (1 + (d / bandwidth)^(1/(m-1))) and power = t^(m-1). With ratio the smaller of d / bandwidth and its

@@ -363,7 +363,9 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
         weight = np.ones(len(chosen)) if block.weight is None else block.weight[chosen]
         Z, weight = distinct_rows(block.take(chosen), weight)
         Y = Z @ W.T
-        some = np.sort(rng.permutation(len(Y))[: max(_CANDIDATES, _CANDIDATES_EACH * K)])
+        some, most = np.arange(len(Y)), max(_CANDIDATES, _CANDIDATES_EACH * K)
+        if len(some) > most:
+            some = np.sort(rng.permutation(some)[:most])
         some = some[dense_rows(Y[some], weight[some], Y)]
         dense_part, everything = _ordered(Y[some], weight[some]), _ordered(Y, weight)
 

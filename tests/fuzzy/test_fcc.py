@@ -11,9 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import FCC, FCM
-from soft_clustering.engine import blocks
 from soft_clustering.fuzzy import fcc
 from soft_clustering.inputs.colors import lab_to_rgb, rgb_to_lab
+from soft_clustering.kernels.reference import ball_rule
 from soft_clustering.testing import ALL_CHECKS, SAMPLES
 
 IRIS = load_iris().data
@@ -76,8 +76,8 @@ def test_first_passes_by_hand():
 
 def test_samples_on_centers_and_in_several_balls():
     d = np.array([[0.0, 1.0, 0.0, 3.0, 2.0], [0.0, 2.0, 1.0, 3.0, 9.0], [5.0, 9.0, 1.5, 3.0, 2.5]])
-    U, W, J = fcc.ball_rule(d, 2.0, 2.0)
-    np.testing.assert_allclose(U.T, [[0.5, 0.5, 0], [0.8, 0.2, 0], [1, 0, 0], [1 / 3] * 3, [1, 0, 0]], atol=1e-15)
+    U, W, J = ball_rule(d.T**2, 2.0, 2.0)
+    np.testing.assert_allclose(U, [[0.5, 0.5, 0], [0.8, 0.2, 0], [1, 0, 0], [1 / 3] * 3, [1, 0, 0]], atol=1e-15)
     np.testing.assert_allclose(W, U**2, atol=1e-15)
     np.testing.assert_allclose(J, [0, 0, 0, 1 / 3, 0], atol=1e-15)
 
@@ -252,27 +252,13 @@ def test_copies_are_clustered_once(monkeypatch):
         assert model.objective_ == pytest.approx(plain.objective_, rel=1e-10)
         assert model.m_ == plain.m_
     sizes = []
-    original = fcc.ball_rule
-    monkeypatch.setattr(fcc, "ball_rule", lambda d, *rest: sizes.append(d.shape[1]) or original(d, *rest))
+    original = fcc.center_statistics
+    monkeypatch.setattr(fcc, "center_statistics", lambda block, *rest: sizes.append(block.n) or original(block, *rest))
     FCC(4, color_space="lab", random_state=0).fit(pixels)
     assert max(sizes) <= 64
     sizes.clear()
     FCC(4, radius=2.3, random_state=0).fit(pixels)  # other features are taken as they are
     assert min(sizes) == 400
-
-
-@pytest.mark.filterwarnings("ignore:FCC did not converge")
-def test_distances_to_many_centers_are_held_in_pieces(monkeypatch):
-    sizes = []
-    original = fcc.ball_rule
-    monkeypatch.setattr(fcc, "ball_rule", lambda d, *rest: sizes.append(d.size) or original(d, *rest))
-    monkeypatch.setattr(blocks, "_PIECE", 1000)
-    X = load_iris().data
-    model = FCC(20, radius=0.1, init=X[::7][:20], max_iter=2).fit(X)
-    assert max(sizes) == 1000
-    monkeypatch.undo()
-    whole = FCC(20, radius=0.1, init=X[::7][:20], max_iter=2).fit(X)
-    np.testing.assert_allclose(model.memberships_, whole.memberships_, rtol=0, atol=1e-12)
 
 
 def test_fewer_colors_than_clusters():

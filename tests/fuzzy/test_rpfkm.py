@@ -14,11 +14,16 @@ from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import RPFKM
 from soft_clustering.fuzzy import rpfkm
-from soft_clustering.fuzzy.rpfkm import dense_rows, distinct_rows, sparse_memberships
+from soft_clustering.fuzzy.rpfkm import dense_rows, distinct_rows
+from soft_clustering.kernels.reference import sparse_rule
 
 IRIS = load_iris().data
 WINE = load_wine().data
 START = IRIS[[0, 60, 120]] + 0.01
+
+
+def sparse_memberships(F, gamma):
+    return sparse_rule(F**2, gamma, 0.0)[0]
 
 
 def brute_force(X, model, weight=None):
@@ -203,7 +208,7 @@ def test_outliers(draw):
 
 
 def test_seeds_from_everywhere_are_caught_by_outliers(monkeypatch):
-    monkeypatch.setattr(rpfkm, "dense_rows", lambda Y, weight: np.ones(len(Y), dtype=bool))
+    monkeypatch.setattr(rpfkm, "dense_rows", lambda Y, weight, among: np.ones(len(Y), dtype=bool))
     scores = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -217,15 +222,15 @@ def test_far_rows_are_no_seeds_and_small_clusters_are():
     Y = np.vstack(
         [rng.normal(size=(200, 2)), np.add([40, 0], rng.normal(size=(12, 2))), rng.uniform(-900, 900, (8, 2))]
     )
-    dense = dense_rows(Y, np.ones(220))
+    dense = dense_rows(Y, np.ones(220), Y)
     assert dense[:212].all()
     assert not dense[212:].any()
-    assert dense_rows(Y[:1], np.ones(1)).all()
+    assert dense_rows(Y[:1], np.ones(1), Y[:1]).all()
 
 
 def test_at_least_four_fifths_may_be_seeds():
     Y = 2.0 ** np.arange(100)[:, None]
-    dense = dense_rows(Y, np.ones(100))
+    dense = dense_rows(Y, np.ones(100), Y)
     assert 80 <= dense.sum() < 100
 
 

@@ -1,4 +1,4 @@
-"""The rules of kernel fuzzy c-means and of the nearest prototype: twins, against their formulas."""
+"""Kernel fuzzy c-means, the nearest prototype, balls and unsquared distances: twins, against their formulas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from soft_clustering.engine.initialisation import kmeans
 from soft_clustering.kernels import centers, reference
 
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not compiled")
-RULES = [("kernel", 2.0, 0.3), ("kernel", 1.4, 5.0), ("kernel", 2.5, 1e-6), ("nearest",)]
+RULES = [
+    *[("kernel", 2.0, 0.3), ("kernel", 1.4, 5.0), ("kernel", 2.5, 1e-6), ("nearest",)],
+    *[("ball", 2.0, 1.2), ("ball", 1.3, 2.5), ("ball", 2.0, 1e150)],
+    *[("sparse", 0.3, 1e-3), ("sparse", 1e-5, 1e-3), ("sparse", 50.0, 0.8), ("pull", 0.3, 1e-3)],
+]
 
 
 def block_of(X, weight=None):
@@ -88,3 +92,23 @@ def test_kmeans_start_takes_weights_as_repetitions():
     weighted, repeated = make_blocks(X, times.astype(float)), make_blocks(np.repeat(X, times, axis=0))
     V, W = (b.frame.to_input(kmeans(b, 4, np.random.RandomState(3))) for b in (weighted, repeated))
     np.testing.assert_allclose(V, W, atol=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("K, gamma", [(1, 1.0), (2, 0.1), (5, 0.5), (40, 2.0)])
+def test_sparse_rule_is_the_projection_onto_the_simplex(monkeypatch, K, gamma, compiled):
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    rng = np.random.default_rng(K)
+    X, V = rng.normal(size=(300, 3)), rng.normal(size=(K, 3))
+    F = cdist(X, V)
+    U = centers.center_memberships(block_of(X), V, "sparse", gamma, 0.0)
+    np.testing.assert_allclose(U.sum(axis=1), 1, rtol=0, atol=1e-14)
+    # A minimum of sum_k u F + gamma u^2 has the same slope F + 2 gamma u where u > 0, and no smaller one elsewhere.
+    slope = F + 2 * gamma * U
+    level = slope.min(axis=1, keepdims=True)
+    assert np.all((slope - level)[U > 0] <= 1e-12)
+    weights = centers.center_memberships(block_of(X), V, "pull", gamma, 0.5)
+    np.testing.assert_allclose(weights, np.where(F > 0.5, U / (2 * F), -U), rtol=1e-12, atol=1e-15)
+    rows = centers.center_rows(block_of(X), V, "sparse", gamma, 0.0)
+    np.testing.assert_allclose(rows, (U * (F + gamma * U)).sum(axis=1), rtol=1e-13)

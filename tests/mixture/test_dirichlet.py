@@ -8,6 +8,7 @@ from scipy import stats
 from scipy.optimize import brentq, minimize
 from scipy.special import gammaln, psi
 
+from soft_clustering import kernels
 from soft_clustering.mixture import dirichlet
 from soft_clustering.mixture.dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood
 
@@ -58,6 +59,19 @@ def test_never_less_likely_than_the_start(seed, concentration, p):
     assert found.min() >= LEAST and found.max() <= MOST
 
 
+@pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not compiled")
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(0, 10_000), st.floats(1e-2, 1e4), st.integers(2, 8), st.booleans())
+def test_twins(seed, concentration, p, given_start):
+    rng = np.random.default_rng(seed)
+    parts = np.clip(rng.dirichlet(concentration * rng.dirichlet(np.ones(p)) + 0.05, (20, 3)), 1e-9, 1)
+    s, start = np.log(parts).mean(axis=0), 10 ** rng.uniform(-1, 3, (3, p)) if given_start else None
+    found = maximum_likelihood(s, start)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "compiled", None)
+        np.testing.assert_allclose(found, maximum_likelihood(s, start), rtol=1e-6)
+
+
 def test_rows_do_not_see_each_other():
     rng = np.random.default_rng(3)
     s = np.stack([mean_logs(rng.dirichlet(c * np.array([1.0, 2.0, 0.5]), 50)) for c in (0.1, 1, 10, 1e4)])
@@ -102,6 +116,7 @@ def test_convergence_is_quadratic(monkeypatch):
     """From a guess near the solution a few steps are enough, and no row is looked at once it rests."""
     truth = np.array([[2.0, 3.0, 0.5], [20.0, 30.0, 5.0], [0.3, 0.2, 0.4]])
     s = psi(truth) - psi(truth.sum(axis=1, keepdims=True))
+    monkeypatch.setattr(kernels, "compiled", None)
     rows, original = [], dirichlet._newton_step
     monkeypatch.setattr(dirichlet, "_newton_step", lambda a, s: rows.append(len(a)) or original(a, s))
     np.testing.assert_allclose(maximum_likelihood(s), truth, rtol=1e-11)

@@ -16,7 +16,8 @@ from sklearn.metrics import adjusted_rand_score
 from soft_clustering import MBMM
 from soft_clustering.engine import blocks as blocks_module
 from soft_clustering.engine.loop import UNSCALED
-from soft_clustering.mixture.mbmm import Components, Statistics, fresh_change
+from soft_clustering.mixture import derived
+from soft_clustering.mixture.mbmm import Components, LeastLikely, fresh_change
 
 pytestmark = pytest.mark.filterwarnings("ignore:MBMM did not converge")
 
@@ -55,8 +56,7 @@ def with_parameters(weights, shapes):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(np.random.default_rng(0).uniform(0.1, 0.9, (4 * K, d)))
-    constants = np.log(weights) + gammaln(shapes.sum(axis=1)) - gammaln(shapes).sum(axis=1)
-    model._state = Components(np.asarray(weights), shapes, constants, np.ones(K, dtype=bool))
+    model._state = Components(np.asarray(weights), shapes, np.ones(K, dtype=bool))
     model.shapes_ = shapes
     return model
 
@@ -426,18 +426,26 @@ def test_quality_on_held_out_tables(shared_data):
     assert np.mean(scores) > 0.29, scores  # measured 0.315
 
 
-def test_merged_statistics_keep_the_row_of_least_likelihood():
-    one = Statistics(np.array([1.0]), np.array([[-1.0, -2.0]]), -3.0, -3.0, np.array([-1.0, -2.0]))
-    two = Statistics(np.array([2.0]), np.array([[-0.5, -0.1]]), -1.5, -0.75, np.array([-0.25, -0.05]))
+def test_the_row_of_least_likelihood_is_kept():
+    one, two = LeastLikely(-3.0, np.array([-1.0, -2.0])), LeastLikely(-0.75, np.array([-0.25, -0.05]))
     for merged in (one.merge(two), two.merge(one)):
-        assert (merged.objective, merged.worst) == (-4.5, -3.0)
-        np.testing.assert_array_equal(merged.worst_logs, [-1.0, -2.0])
-        np.testing.assert_array_equal(merged.weight, [3.0])
+        assert merged.likelihood == -3.0
+        np.testing.assert_array_equal(merged.logs, [-1.0, -2.0])
+
+
+def test_rows_in_pieces_give_the_same(monkeypatch):
+    X, _ = planted(0, 3000)
+    expected = MBMM(3, random_state=0, tol=1e-12).fit(X)
+    monkeypatch.setattr(derived, "_KEPT", 100)
+    monkeypatch.setattr(blocks_module, "_PIECE", 500)
+    model = MBMM(3, random_state=0, tol=1e-12).fit(X)
+    np.testing.assert_allclose(model.memberships_, expected.memberships_, rtol=0, atol=1e-6)
+    assert model.objective_ == pytest.approx(expected.objective_, rel=1e-11)
 
 
 def test_no_convergence_where_a_component_was_seeded_anew():
     """The likelihood of before is that of other components, even if it happens to be the same."""
-    old = Components(np.array([0.5, 0.5]), np.ones((2, 2)), np.zeros(2), np.array([False, False]))
+    old = Components(np.array([0.5, 0.5]), np.ones((2, 2)), np.array([False, False]))
     seeded = old._replace(fresh=np.array([False, True]))
     assert fresh_change(old, old, [-3.0, -3.0], UNSCALED) == 0
     assert fresh_change(old, seeded, [-3.0, -3.0], UNSCALED) == np.inf

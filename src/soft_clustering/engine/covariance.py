@@ -59,6 +59,15 @@ class Ellipsoids(NamedTuple):
     covariances: Array  # (K, d, d) with their ridge
     factors: Array  # (K, d, d) their inverse Cholesky factors (lower)
 
+    def to_vector(self) -> Array:
+        """Means and covariances: the factors follow from them."""
+        return np.concatenate([self.means.ravel(), self.covariances.ravel()])
+
+    def from_vector(self, vector: Array) -> Ellipsoids:
+        """Prototypes like these, from a vector."""
+        means, covariances = np.split(vector, [self.means.size])
+        return Ellipsoids(means.reshape(self.means.shape), *factorised(covariances.reshape(self.covariances.shape)))
+
 
 def sound_factors(covariances: Array) -> Array | None:
     """Inverse Cholesky factors (K, d, d), None if a condition number is beyond ``COND_MAX``."""

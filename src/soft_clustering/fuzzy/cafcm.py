@@ -38,12 +38,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Init, MatrixLike, Seed
 from ..base import InductiveSoftClusterer
-from ..engine.alternating import PARAMETERS
+from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Blocks, Frame, extent, make_blocks
 from ..engine.collapse import collapse
 from ..engine.fitting import Fit, say
 from ..engine.initialisation import settle, starting_centers
-from ..engine.loop import Policy, Run
+from ..engine.loop import Policy, Run, center_shift
 from ..inputs.features import check_enough_samples, is_dask, validate_features
 from ..kernels import one_thread
 from ..kernels.centers import center_memberships, center_statistics
@@ -88,7 +88,9 @@ class MembershipSpace:
 
     def centers(self, W: NDArray[Any], m: float, rng: np.random.RandomState) -> Array:
         """The means of all rows, weighted with w^m; a row without any membership belongs everywhere."""
-        W = np.where(W.any(axis=1, keepdims=True), W, np.float32(1 / W.shape[1])).astype(np.float64) ** m
+        W = np.where((W @ np.ones(W.shape[1], W.dtype) > 0)[:, None], W, np.float32(1 / W.shape[1]))
+        with np.errstate(divide="ignore", under="ignore"):
+            W = np.exp(m * np.log(W)).astype(np.float64)
         size = W.sum(axis=0)
         V = np.zeros((W.shape[1], self.block.d))
         for lo, Z, _ in self.block.pieces():
@@ -437,9 +439,18 @@ class CAFCM(InductiveSoftClusterer):
         run = Run(np.empty((0, 0)))
         fit.runs.append(run)
 
-        def polish(V: Array) -> Solution:
-            V, _ = settle(blocks, V, _LLOYD_PASSES, self.tol, "nearest")
-            return Solution(V, _cost(blocks, V), space.position(V))
+        def polish(V: Array, *known: Solution | None) -> Solution:
+            """Where k-means comes to, which is often known already."""
+            for _ in range(_LLOYD_PASSES):
+                statistics = blocks.reduce(center_statistics, V, "nearest")
+                before, V = V, new_centers(V, statistics)
+                for solution in known:
+                    if solution is not None and np.array_equal(V, solution.centers):
+                        return solution
+                if center_shift(before, V, [], blocks) <= self.tol:
+                    break
+            cost = float(statistics.objective) if np.array_equal(V, before) else _cost(blocks, V)
+            return Solution(V, cost, space.position(V))
 
         def restart(module: Module) -> None:
             module.restart(polish(starting_centers(blocks, self.init, self.n_clusters, module.rng)))
@@ -448,7 +459,7 @@ class CAFCM(InductiveSoftClusterer):
             V = space.centers(module.position, self.m_, module.rng)
             if self.m_ - 1 > _HARD and self.max_fcm_iter > 1:
                 V, _ = settle(blocks, V, self.max_fcm_iter - 1, self.tol, "fcm", self.m_)
-            module.arrive(polish(V))
+            module.arrive(polish(V, module.best, group))
 
         for m in cooling(self.schedule, self.min_m):
             if run.n_iter == self.max_iter:

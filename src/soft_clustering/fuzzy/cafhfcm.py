@@ -135,6 +135,16 @@ def merged(V: Array, mass: Array, groups: NDArray[np.intp]) -> Array:
     return np.asarray(share @ V / share.sum(axis=1, keepdims=True))
 
 
+def fused_pair(V: Array, mass: Array, first: int, second: int) -> tuple[Array, Array]:
+    """Centroids and masses with a pair as one, at the first of its places."""
+    pair = [first, second]
+    share = mass[pair] + np.finfo(float).tiny  # equal shares if neither has any mass
+    kept = np.arange(len(V)) != second
+    centers, masses = V[kept], mass[kept]
+    centers[first], masses[first] = share @ V[pair] / share.sum(), mass[first] + mass[second]
+    return centers, masses
+
+
 def fusion_groups(V: Array, reach: float) -> NDArray[np.intp]:
     """For each centroid the number of its group; those within reach of each other, or of a third, are one group."""
     groups: NDArray[np.intp] = connected_components(cdist(V, V) <= reach)[1].astype(np.intp)
@@ -177,10 +187,7 @@ def fusion_path(blocks: Blocks, V: Array, m: float, last: int, careful: int, tre
         np.fill_diagonal(thresholds, np.inf)
         first, second = sorted(divmod(int(thresholds.argmin()), len(V)))
         tree.fuse(first, second, float(thresholds[first, second]))
-        groups = np.arange(len(V))
-        groups[second:] -= 1
-        groups[second] = first
-        V, mass = merged(V, mass, groups), np.bincount(groups, mass).astype(np.float64)
+        V, mass = fused_pair(V, mass, first, second)
         if len(V) <= careful:
             V, mass = settle(blocks, V, _PASSES, _SETTLED, "fcm", m)
         yield V

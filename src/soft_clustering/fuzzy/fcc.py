@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 from sklearn.utils import Tags, gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -36,7 +35,6 @@ from ..engine.collapse import collapse
 from ..engine.loop import Policy, Run, array_key
 from ..inputs.colors import is_color_image, lab_to_rgb, pixels, rgb_to_lab, validate_rgb
 from ..inputs.features import is_dask, validate_features, validate_weights
-from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 from .fuzzifier import resolve_fuzzifier, smaller
 from .solver import fuzzy_start
@@ -97,41 +95,6 @@ def distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     place = np.empty(len(rows), dtype=np.intp)
     place[order] = np.cumsum(new) - 1
     return ordered[new], place
-
-
-def ball_rule(d: Array, radius: float, m: float) -> tuple[Array, Array, Array]:
-    """Memberships u and u^m (K, rows), and the objective of each row, from the distances d (K, rows).
-
-    Examples
-    --------
-    >>> ball_rule(np.array([[1.0, 3.0, 0.5], [6.0, 4.0, 1.0]]), 2.0, 2.0)[0]
-    array([[1. , 0.8, 0.8],
-           [0. , 0.2, 0.2]])
-    """
-    delta = np.maximum(d - radius, 0)
-    low = delta.min(axis=0)
-    within = np.flatnonzero(low == 0)
-    if len(within):
-        # For a row inside some balls, the distances to their centres count, and no other ball does.
-        near = d[:, within]
-        near[delta[:, within] > 0] = np.inf
-        nearest = near.min(axis=0)
-        on = nearest == 0
-        near[:, on] = np.where(near[:, on] > 0, np.inf, 1)
-        nearest[on] = 1
-        delta[:, within], least = near, low.copy()
-        least[within] = nearest
-    else:
-        least = low
-    q = least / delta
-    q *= q
-    U = q ** (1 / (m - 1))
-    s = U.sum(axis=0)
-    shrink = s ** (1 - m)
-    U /= s
-    q *= U
-    q *= shrink
-    return U, q, low * low * shrink
 
 
 class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
@@ -211,8 +174,8 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
     For r > 0 the objective may rise from pass to pass: it chooses between the starts, but is not what a pass minimises.
     That the centres converge is not proven, though they did on all 80 random sets that we tried.
 
-    A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(K) per row of a small piece. Equal colours
-    are clustered once, with their number as weight, so that the cost of a pass over an image grows with the number of
+    A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(K d) per chunk of rows. Equal colours are
+    clustered once, with their number as weight, so that the cost of a pass over an image grows with the number of
     its distinct colours. ``score`` is minus the objective.
 
     References
@@ -374,32 +337,18 @@ class FCC(ImageResults, AlternatingClusterer[Array, CenterStatistics]):
         for _ in range(self._n_starts()):
             yield fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "fcm", 2.0)
 
+    @property
+    def _rule(self) -> tuple[Any, ...]:
+        return ("ball", self.m_, self._radius) if self._radius > 0 else ("fcm", self.m_)
+
     def _statistics(self, block: Block, V: Array) -> CenterStatistics:
-        if self._radius == 0:
-            return center_statistics(block, V, "fcm", self.m_)
-        weight, total = np.zeros(len(V)), np.zeros_like(V)
-        objective, worst, at = 0.0, -1.0, 0
-        for lo, Z, w in block.pieces(width=len(V)):
-            _, W, J = ball_rule(cdist(V, Z), self._radius, self.m_)
-            W *= w
-            weight += W.sum(axis=1)
-            total += W @ Z
-            objective += float(w @ J)
-            if J.max() > worst:
-                worst, at = float(J.max()), lo + int(J.argmax())
-        row = block.take([at])[0] if weight.min() < EMPTY else None
-        return CenterStatistics(weight, total, objective, worst, row)
+        return center_statistics(block, V, *self._rule)
 
     def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
         return new_centers(V, statistics)
 
     def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
-        if self._radius == 0:
-            return center_memberships(block, V, "fcm", self.m_)
-        U = np.empty((block.n, len(V)), dtype=block.X.dtype)
-        for lo, Z, _ in block.pieces(width=len(V)):
-            U[lo : lo + len(Z)] = ball_rule(cdist(V, Z), self._radius, self.m_)[0].T
-        return U
+        return center_memberships(block, V, *self._rule)
 
     def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)

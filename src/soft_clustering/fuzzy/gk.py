@@ -3,12 +3,19 @@
 Minimise J = sum_i w_i sum_k u_ik^m (x_i - v_k)^T A_k (x_i - v_k) over memberships with sum_k u_ik = 1, centres V and
 matrices with det A_k = rho_k, by alternating exact minimisations:
 
-* v_k = sum_i w_i u_ik^m x_i / sum_i w_i u_ik^m;
-* F_k = sum_i w_i u_ik^m (x_i - v_k)(x_i - v_k)^T / sum_i w_i u_ik^m, A_k = (rho_k det F_k)^(1/d) F_k^-1;
+* v_k = sum_i w_i u_ik^m x_i / N_k with N_k = sum_i w_i u_ik^m;
+* F_k = S_k / N_k with S_k = sum_i w_i u_ik^m (x_i - v_k)(x_i - v_k)^T, A_k = (rho_k det F_k)^(1/d) F_k^-1;
 * u_ik = D_ik^(-1/(m-1)) / sum_l D_il^(-1/(m-1)) with D_ik = (x_i - v_k)^T A_k (x_i - v_k).
 
-The rows are standardised while they are read: the method is affine equivariant, so this only gives the ridge and the
-fuzzy c-means of the start a unit. One pass over the rows gives the moments for V and F; no membership is stored.
+Prior samples keep the matrices away from singular ones: p of them from a ball with variance b, and r from the unit
+ball. Then F_k = (S_k + (p b + r) I) / (N_k + p + r), which is the exact minimiser of
+
+    J + (p b + r) sum_k (tr A_k - d rho_k^(1/d)),
+
+a penalty of 0 for balls. The other two steps do not change, so that no pass makes this larger.
+
+The rows are standardised while they are read: the method is affine equivariant, so this only gives the prior samples
+and the fuzzy c-means of the start a unit. One pass over the rows gives the moments for V and F; no membership is kept.
 
 References
 ----------
@@ -18,7 +25,7 @@ Control, 761-766.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -38,7 +45,6 @@ from ..engine.covariance import (
     factorised,
     log_determinants,
     log_units,
-    prior_share,
     shape_collapse,
     shape_shift,
     to_input_units,
@@ -57,8 +63,8 @@ def metric_units(objective: float, blocks: Blocks) -> float:
     return float(objective) / unit / unit
 
 
-_PUBLISHED = Policy(residual=shape_shift, place=None, units=metric_units, scaling="standard", subspace=True)
-_REGULARISED = replace(_PUBLISHED, monotone=False, keeps="best")
+_PENALISED = Policy(residual=shape_shift, place=None, units=metric_units, scaling="standard", subspace=True)
+_SHRUNKEN = replace(_PENALISED, monotone=False, keeps="best")  # a fixed share of a ball minimises nothing
 
 
 class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
@@ -76,8 +82,9 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
     volumes : array-like of shape (n_clusters,), default=None
         Determinants rho_k > 0 of the norm matrices: a cluster with a large one is small. None takes 1 for all; only
         their ratios matter for the memberships.
-    reg_covar : float, default=1e-3
-        Ridge on the covariances, relative to the variances of the features.
+    reg_covar : float, default=5e-4
+        Ridge on the covariances, relative to the variances of the features: the unit ball counts as this part of
+        n_samples / n_clusters samples beside the sum of u_ik^m of the cluster. With a float ``shrinkage`` it is added.
     shrinkage : float or 'auto', default='auto'
         In [0, 1]: moves each covariance towards a ball whose volume is that of the whole data [2]_. ``'auto'``: the
         ball counts as (d + 1) / 2 samples, as many as determine a covariance, beside the sum of u_ik^m of the cluster.
@@ -110,9 +117,9 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
     m_ : float
         The fuzzifier used.
     objective_ : float
-        J at the stored prototypes.
+        J at the stored prototypes, with the penalty that Notes state.
     objective_history_ : ndarray
-        J at each set of prototypes visited, the last one included.
+        The same at each set of prototypes visited, the last one included.
     n_iter_ : int
         Passes of the method, without those of the fuzzy c-means.
     converged_ : bool
@@ -125,8 +132,10 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
     Notes
     -----
     A pass costs O(n K d^2) time; memory beyond X and ``memberships_`` is O(K d^2) per chunk of rows. ``score`` is minus
-    the objective. With a ridge or shrinkage the metric is not quite the minimiser of J, so J may rise by a little;
-    ``reg_covar=0`` with ``shrinkage=0`` is the method as published.
+    the objective. Ridge and ``shrinkage='auto'`` are prior samples with summed variance c in every direction, and
+    c sum_k (tr A_k - d rho_k^(1/d)), which is 0 for balls, is added to J: no pass makes this sum larger. A float
+    ``shrinkage`` is that of [2]_, with which J may rise by a little. ``reg_covar=0`` with ``shrinkage=0`` is the method
+    as published.
 
     The rule of ``shrinkage='auto'`` is ours. With m near 1, as ``m='auto'`` chooses it for many features, a cluster of
     few samples determines its d (d + 1) / 2 covariances from these samples alone, and a direction in which they happen
@@ -173,7 +182,7 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         *,
         m: float | str = "auto",
         volumes: ArrayLike | None = None,
-        reg_covar: float = 1e-3,
+        reg_covar: float = 5e-4,
         shrinkage: float | str = "auto",
         init: Init = "fcm",
         n_init: int = 5,
@@ -196,7 +205,12 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
 
     @property
     def _policy(self) -> Policy:
-        return _PUBLISHED if self.reg_covar == 0 and self.shrinkage == 0 else _REGULARISED
+        return _PENALISED if self.shrinkage in ("auto", 0) else _SHRUNKEN
+
+    @property
+    def accelerate(self) -> bool:  # type: ignore[override]
+        """Whether to accelerate: only if the objective shows which of two points is nearer to the solution."""
+        return self._policy.monotone
 
     def _resolve(self, blocks: Blocks) -> None:
         self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, blocks.n_features, self.n_clusters)
@@ -207,6 +221,11 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
                 raise ValueError(f"volumes must be positive. Got {rho} instead.")
         self._log_rho = np.log(rho)
         self._ball = _ball(blocks) if self.shrinkage != 0 else 0.0
+        # Prior samples and their summed variances per unit of weight. As many samples as determine a covariance: it has
+        # d (d + 1) / 2 free entries, and a sample has d numbers.
+        samples = (blocks.n_features + 1) / 2 / blocks.n_counted if self.shrinkage == "auto" else 0.0
+        ridge = self.reg_covar / self.n_clusters
+        self._prior = samples + ridge, samples * self._ball + ridge
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Ellipsoids]:
         # With the metric of the frame the first memberships are those of fuzzy c-means.
@@ -215,23 +234,30 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         yield Ellipsoids(V, balls, balls)
 
     def _statistics(self, block: Block, state: Ellipsoids) -> GaussStatistics:
-        answer: GaussStatistics = gauss_statistics(block, *self._metric(state), full=True, rule="metric")
-        return answer
+        metric = self._metric(state)
+        answer: GaussStatistics = gauss_statistics(block, *metric, full=True, rule="metric")
+        if not self._policy.monotone:
+            return answer
+        weight = block.n if block.weight is None else float(block.weight.sum())
+        return answer._replace(objective=answer.objective + weight * self._penalty(state.factors, metric[4:]))
+
+    def _penalty(self, factors: Array, volumes: Iterable[float]) -> float:
+        """What the prior samples add to the objective, per unit of weight."""
+        d = int(self.n_features_in_)
+        traces = np.einsum("kij,kij->k", factors, factors) + (d - factors.shape[1]) * factors[:, -1, -1] ** 2
+        return float(self._prior[1] * (np.array(volumes) @ traces - d * np.exp(self._log_rho / d).sum()))
 
     def _update(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> Ellipsoids:
-        shift = statistics.first / np.maximum(statistics.weight, EMPTY)[:, None]
-        ball = np.eye(blocks.d)
-        share = self._share_of_the_ball(statistics.weight, blocks)
-        covariances = (1 - share) * covariances_about(shift, statistics)
-        covariances += (share * self._ball + self.reg_covar) * ball
+        N = np.maximum(statistics.weight, EMPTY)[:, None, None]
+        shift, ball = statistics.first / N[..., 0], np.eye(blocks.d)
+        scatter = statistics.second - shift[:, :, None] * statistics.first[:, None, :]
+        if self._policy.monotone:
+            samples, variance = (blocks.total_weight * prior for prior in self._prior)
+            covariances = (scatter + variance * ball) / (N + samples)
+        else:
+            share = float(self.shrinkage)
+            covariances = (1 - share) * scatter / N + (share * self._ball + self.reg_covar) * ball
         return Ellipsoids(state.means + shift, *factorised(covariances))
-
-    def _share_of_the_ball(self, weight: Array, blocks: Blocks) -> Array:
-        """How far each covariance moves towards the ball (K, 1, 1)."""
-        if isinstance(self.shrinkage, str):
-            counted = weight * (blocks.n_counted / blocks.total_weight)  # weights that are shares have no unit
-            return prior_share(counted, blocks.n_features)[:, None, None]
-        return np.full((len(weight), 1, 1), self.shrinkage)
 
     def _memberships(self, block: Block, state: Ellipsoids) -> NDArray[Any]:
         return gauss_memberships(block, *self._metric(state), full=True, rule="metric")[0]

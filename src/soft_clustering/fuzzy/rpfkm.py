@@ -23,6 +23,7 @@ Y. Vardi, C.-H. Zhang (2000). The multivariate L1-median and associated data dep
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from numbers import Integral, Real
 from operator import attrgetter
 from typing import Any, ClassVar, NamedTuple
@@ -40,14 +41,14 @@ from ..engine.blocks import Block, Blocks, Frame, Subspace, Sums
 from ..engine.collapse import collapse
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, state_shift
-from ..engine.simplex import project_rows
 from ..kernels import EMPTY
-from ..kernels.centers import CenterStatistics
+from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 
 _NEIGHBORS = 10
 _FAR = 10.0  # times the median distance to the tenth neighbour: rows beyond it are not seeds
 _DENSE = 0.8  # least share of the rows that may be seeds
 _SAMPLE = 20_000  # rows among which neighbours are looked for
+_CANDIDATES, _CANDIDATES_EACH = 500, 20  # least number of rows that may be seeds, and per cluster
 _NEAR = 1e-6  # of the mean distance to the nearest prototype: a row that is nearer is on the prototype
 _TIE = 1e-9  # relative difference of two equal distances, by rounding
 _EQUAL = 1e-12  # relative difference of two equal rows in the coordinates of their span, by rounding
@@ -118,20 +119,6 @@ class ProjectedStatistics(NamedTuple):
         )
 
 
-def sparse_memberships(F: Array, fuzziness: float) -> Array:
-    """The u >= 0 of sum 1 that minimises sum_k u_k F_k + fuzziness sum_k u_k^2, for each row of distances.
-
-    Examples
-    --------
-    >>> sparse_memberships(np.array([[1.0, 2.0, 9.0], [3.0, 3.0, 3.5]]), 1.0)
-    array([[0.75      , 0.25      , 0.        ],
-           [0.41666667, 0.41666667, 0.16666667]])
-    """
-    with np.errstate(over="ignore"):
-        beyond = (F - F.min(axis=1, keepdims=True)) / (2 * fuzziness)
-    return project_rows(-np.minimum(beyond, 2))  # a membership is 0 from 1 on
-
-
 def leading_directions(A: Array, q: int) -> Array:
     """The q eigenvectors (q, d) of largest eigenvalue, the largest first, their largest entries positive.
 
@@ -187,13 +174,13 @@ def distinct_rows(Z: Array, weight: Array) -> tuple[Array, Array]:
     return Z[first], np.add.reduceat(weight, np.flatnonzero(first))
 
 
-def dense_rows(Y: Array, weight: Array) -> NDArray[np.bool_]:
-    """Which of distinct rows are not far from all others: by their tenth neighbour, against the median of all rows.
+def dense_rows(Y: Array, weight: Array, among: Array) -> NDArray[np.bool_]:
+    """Which of some rows are not far from all others: by their tenth neighbour among distinct rows, against the median.
 
     At least 80 % are, by weight. Always to leave out 20 % would leave out small clusters.
     """
     # A row is the first neighbour of itself.
-    neighbors = NearestNeighbors(n_neighbors=min(_NEIGHBORS + 1, len(Y))).fit(Y)
+    neighbors = NearestNeighbors(n_neighbors=min(_NEIGHBORS + 1, len(among))).fit(among)
     radius = neighbors.kneighbors(Y)[0][:, -1]
     order = np.argsort(radius)
     share = np.cumsum(weight[order]) / weight.sum()
@@ -283,8 +270,9 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
     the publication's own were not at hand.
 
     A pass costs O(n d (K + q) + n d^2 + d^3) time, without the last two terms if q is the number of features; d
-    is the number of samples if that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). The neighbours
-    for the seeds are those among at most 20,000 samples. ``score`` is minus the objective.
+    is the number of samples if that is smaller. Memory beyond X and ``memberships_`` is O(d^2 + n q). Seeds are
+    drawn among 500 distinct samples, or 20 for each cluster if these are more, and their neighbours are those among at
+    most 20,000. ``score`` is minus the objective.
 
     A prototype that lies on samples is released from them by the rule of [2]_. The first projection is that of
     principal components, which outliers may turn: the method is robust in the prototypes, less so in the directions.
@@ -375,8 +363,11 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
         weight = np.ones(len(chosen)) if block.weight is None else block.weight[chosen]
         Z, weight = distinct_rows(block.take(chosen), weight)
         Y = Z @ W.T
-        dense = dense_rows(Y, weight)
-        dense_part, everything = _ordered(Y[dense], weight[dense]), _ordered(Y, weight)
+        some, most = np.arange(len(Y)), max(_CANDIDATES, _CANDIDATES_EACH * K)
+        if len(some) > most:
+            some = np.sort(rng.permutation(some)[:most])
+        some = some[dense_rows(Y[some], weight[some], Y)]
+        dense_part, everything = _ordered(Y[some], weight[some]), _ordered(Y, weight)
 
         def draw() -> Array:
             seeds = starting_centers(dense_part, "k-means++", K, rng)
@@ -399,38 +390,8 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
         return Terms(min(max(gamma, _LEAST), _MOST), min(beta, _MOST), _NEAR * nearest)
 
     def _statistics(self, block: Block, state: Projected) -> ProjectedStatistics:
-        gamma, beta, least = state.terms
-        (K, d), W, C = state.centers.shape, state.components, state.prototypes
-        reduced = len(W) < d
-        weight, total, mass, near = np.zeros(K), np.zeros((K, d)), np.zeros(K), np.zeros((K, d))
-        moment, square = np.zeros((2, d, d) if reduced else (2, 0, 0))
-        objective, worst, at = 0.0, -1.0, 0
-        for lo, Z, w in block.pieces(K):
-            Y = Z @ W.T
-            F = cdist(Y, C)
-            U = sparse_memberships(F, gamma)
-            cost = np.einsum("ik,ik->i", U, F + gamma * U)
-            if cost.max() > worst:
-                worst, at = float(cost.max()), lo + int(cost.argmax())
-            U *= w[:, None]
-            on = least >= F
-            S = np.divide(U, 2 * F, out=np.zeros_like(U), where=~on)
-            weight += S.sum(axis=0)
-            total += S.T @ Z
-            if on.any():
-                mass += U.sum(axis=0, where=on)
-                near += (U * on).T @ Z
-                if reduced:
-                    held = Z * np.sqrt((U * on).sum(axis=1))[:, None]
-                    square += held.T @ held
-            if reduced:
-                lost = Z - Y @ W
-                cost += beta * np.einsum("ij,ij->i", lost, lost)
-                rows = Z * np.sqrt(S.sum(axis=1))[:, None]
-                moment += rows.T @ rows
-            objective += float(w @ cost)
-        centers = CenterStatistics(weight, total, objective, worst, block.take([at])[0])
-        return ProjectedStatistics(centers, moment, mass, near, square)
+        parts = (_piece_statistics(Z, w, state) for _, Z, w in block.pieces(len(state.centers)))
+        return reduce(ProjectedStatistics.merge, parts)
 
     def _update(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> Projected:
         if statistics.mass.any():
@@ -444,11 +405,9 @@ class RPFKM(AlternatingClusterer[Projected, ProjectedStatistics]):
         return state._replace(centers=V, components=W)
 
     def _memberships(self, block: Block, state: Projected) -> NDArray[Any]:
-        U = np.empty((block.n, len(state.centers)), dtype=block.X.dtype)
-        for lo, Z, _ in block.pieces(U.shape[1]):
-            F = cdist(Z @ state.components.T, state.prototypes)
-            U[lo : lo + len(Z)] = sparse_memberships(F, state.terms.fuzziness)
-        return U
+        C, rule = state.prototypes, ("sparse", state.terms.fuzziness, 0.0)
+        pieces = (Z @ state.components.T for _, Z, _ in block.pieces(len(C)))
+        return np.concatenate([center_memberships(_block(Y), C, *rule) for Y in pieces]).astype(block.X.dtype)
 
     def _store(self, state: Projected, statistics: ProjectedStatistics, blocks: Blocks) -> None:
         frame, W = blocks.frame, state.components
@@ -476,9 +435,46 @@ def _directions(A: Array, q: int, blocks: Blocks) -> Array:
     return np.pad(leading_directions(A[:-1, :-1], q), ((0, 0), (0, 1)))
 
 
+def _piece_statistics(Z: Array, w: Array, state: Projected) -> ProjectedStatistics:
+    """What some rows contribute."""
+    gamma, beta, least = state.terms
+    W, C, d = state.components, state.prototypes, Z.shape[1]
+    Y = Z @ W.T
+    projected = _block(Y, w)
+    centers = center_statistics(projected, C, "sparse", gamma, least)
+    S = center_memberships(projected, C, "pull", gamma, least) * w[:, None]
+    mass, near = np.zeros(len(C)), np.zeros((len(C), d))
+    moment, square = np.zeros((2, d, d) if len(W) < d else (2, 0, 0))
+    if S.min() < 0:  # rows on a prototype
+        held = np.maximum(-S, 0)
+        mass, near, S = held.sum(axis=0), held.T @ Z, np.maximum(S, 0)
+        if len(W) < d:
+            square = _weighted_moment(Z, held)
+    objective = centers.objective
+    if len(W) < d:
+        lost = Z - Y @ W
+        objective += beta * float(w @ np.einsum("ij,ij->i", lost, lost))
+        moment = _weighted_moment(Z, S)
+    worst = None if centers.worst_row is None else centers.worst_row @ W
+    centers = centers._replace(total=S.T @ Z, objective=objective, worst_row=worst)
+    return ProjectedStatistics(centers, moment, mass, near, square)
+
+
+def _weighted_moment(Z: Array, S: Array) -> Array:
+    """sum_ik s_ik z_i z_i'."""
+    rows = Z * np.sqrt(S @ np.ones(S.shape[1]))[:, None]
+    moment: Array = rows.T @ rows
+    return moment
+
+
+def _block(Y: Array, weight: Array | None = None) -> Block:
+    """Rows as they are."""
+    return Block(np.ascontiguousarray(Y), weight, Frame(np.zeros(Y.shape[1]), 1.0))
+
+
 def _ordered(Y: Array, weight: Array) -> Blocks:
     """Rows to draw from along their own order."""
-    block = Block(Y, weight, Frame(np.zeros(Y.shape[1]), 1.0))
+    block = _block(Y, weight)
     block.order = np.arange(len(Y))
     return Blocks([block])
 

@@ -30,6 +30,7 @@ cdef extern from "kernels.h" nogil:
         const double *mean
         const double *factor
         const double *constant
+        const double *linear
 
     ctypedef struct topics_t:
         int64_t wide, longest, max_iter
@@ -97,6 +98,7 @@ cdef extern from "kernels.h" nogil:
         const links_t *, const double *, const double *, double *, int64_t, int64_t, double, double, int64_t)
     double affiliation_links_c "affiliation_links" (
         const links_t *, const double *, const double *, int64_t, int64_t, double)
+    void dirichlet_maximum(double *, const double *, int64_t, double, double, int, int, double, double *)
     int gumbel_softmax_c "gumbel_softmax" (
         const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
     void gumbel_slope_c "gumbel_slope" (
@@ -450,25 +452,28 @@ cdef draw(Rows rows, const int64_t[::1] order, double[::1] mass, bint by_weight,
         drawn[t] = order[low]
 
 
-cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const double[::1] constant, bint full):
+cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const double[::1] constant,
+                   const double[:, ::1] linear, bint full):
     cdef gauss_t g
     g.K = mean.shape[0]
     g.full = full
     g.mean = &mean[0, 0]
-    g.factor = g.constant = NULL
+    g.factor = g.constant = g.linear = NULL
     if factor is not None:
         g.factor = &factor[0]
     if constant is not None:
         g.constant = &constant[0]
+    if linear is not None:
+        g.linear = &linear[0, 0]
     return g
 
 
-def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, bint full, given,
-                     rule, const double[::1] parameters, int64_t chunks, int threads):
+def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
+                     const double[:, ::1] linear, bint full, given, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(weight (K,), first (K, d), second (K, d, d) or (K, d) moments about ``mean``, objective), and for the tempered
     rule also (mean weight (K,), mean first (K, d), share (K,))."""
     cdef job_t job = job_on(rows, mean.shape[0])
-    cdef gauss_t g = gauss(mean, None if factor is None else factor.reshape(-1), constant, full)
+    cdef gauss_t g = gauss(mean, None if factor is None else factor.reshape(-1), constant, linear, full)
     cdef int64_t K = mean.shape[0], d = rows.c.d, wide = d * d if full else d
     cdef const double[:, ::1] responsibilities
     job.width = 1 + K + K * d + K * wide + (2 * K + K * d if rule == "tempered" else 0)
@@ -539,11 +544,11 @@ cdef mirror(double[:, :, ::1] matrices):
                 matrices[k, j, i] = matrices[k, i, j]
 
 
-def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, bint full,
-                      rule, const double[::1] parameters, int64_t chunks, int threads):
+def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
+                      const double[:, ::1] linear, bint full, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(memberships (n, K) in the type of the rows, log likelihood (metric: objective) of each row (n,))."""
     cdef job_t job = job_on(rows, mean.shape[0])
-    cdef gauss_t g = gauss(mean, factor.reshape(-1), constant, full)
+    cdef gauss_t g = gauss(mean, None if factor is None else factor.reshape(-1), constant, linear, full)
     cdef double[::1] objective = np.empty(rows.c.n)
     out = np.empty((rows.c.n, mean.shape[0]), dtype=rows.dtype)
     job.out = output(rows, out)
@@ -555,6 +560,15 @@ def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double
     job.chunk = &gauss_memberships_chunk
     start(&job, chunks, threads)
     return out, np.asarray(objective)
+
+
+def dirichlet_maxima(double[:, ::1] shapes, const double[:, ::1] mean_logs, double least, double most, int steps,
+                     int halvings, double small):
+    """Move the shapes (r, p) of Dirichlet distributions to those of largest likelihood, in place."""
+    cdef int64_t r, p = shapes.shape[1]
+    cdef double[::1] work = np.empty(3 * p)
+    for r in range(shapes.shape[0]):
+        dirichlet_maximum(&shapes[r, 0], &mean_logs[r, 0], p, least, most, steps, halvings, small, &work[0])
 
 
 cdef class Topics:

@@ -65,6 +65,7 @@ typedef struct {
     const double *mean;     /* (K, d) */
     const double *factor;   /* NULL if memberships are given */
     const double *constant; /* (K,) log weight + log determinant of the factor - d/2 log(2 pi) */
+    const double *linear;   /* (K, d) coefficients of a further linear term, or NULL */
 } gauss_t;
 
 typedef struct {

@@ -62,7 +62,7 @@ static INLINE TARGET void NAME(whiten_block)(const double *C, const double *L, i
     }
 }
 
-/* t->D[k][r] = constant_k - |precision factor_k (z_r - mean_k)|^2 / 2. Leaves the tile in t->T. */
+/* t->D[k][r] = constant_k + linear_k . z_r - |precision factor_k (z_r - mean_k)|^2 / 2. Leaves the tile in t->T. */
 static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t count, const gauss_t *g, tile_t *t)
 {
     const int64_t d = x->d;
@@ -71,7 +71,9 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
     NAME(load_double)(x, first, count, T);
     for (int64_t k = 0; k < g->K; k++) {
         memset(quad, 0, sizeof quad);
-        if (g->full) {
+        if (!g->factor) {
+            /* the linear term is all */
+        } else if (g->full) {
             const double *L = g->factor + k * d * d;
             int64_t i = 0;
             NAME(centre)(T, g->mean + k * d, d, C);
@@ -92,6 +94,12 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
                 }
             }
         }
+        if (g->linear)
+            for (int64_t j = 0; j < d; j++) {
+                const double c = -2.0 * g->linear[k * d + j];
+                for (int r = 0; r < TILE; r++)
+                    quad[r] += c * T[j * TILE + r];
+            }
         /* log densities that overflow become -1e300, so that they can still be compared */
         for (int r = 0; r < TILE; r++) {
             const double value = g->constant[k] - 0.5 * quad[r];
@@ -111,12 +119,12 @@ static TARGET void NAME(moments)(const gauss_t *g, int64_t d, tile_t *t, double 
             continue;
         weight[k] += tile_sum(w);
         NAME(centre)(T, g->mean + k * d, d, C);
-        for (int64_t j = 0; j < d; j++)
-            for (int r = 0; r < TILE; r++)
-                S[j * TILE + r] = C[j * TILE + r] * w[r];
         DNAME(dots)(w, 1, C, d, first + k * d, d);
         if (!second)
             continue;
+        for (int64_t j = 0; j < d; j++)
+            for (int r = 0; r < TILE; r++)
+                S[j * TILE + r] = C[j * TILE + r] * w[r];
         if (g->full) {
             double *M = second + k * d * d;
             for (int64_t i = 0; i < d; i += 4) {
@@ -231,7 +239,8 @@ static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int6
             result[0] += tile_sum(row);
         }
         weigh(t->D, K, x, first, count);
-        s->moments(job->g, d, t, weight, moment, moment + K * d);
+        /* linear densities alone have no use for second moments */
+        s->moments(job->g, d, t, weight, moment, job->given || job->g->factor ? moment + K * d : NULL);
         if (tempered) {
             double *D = t->D;
             weigh(t->E, K, x, first, count);

@@ -56,20 +56,24 @@ def gauss_statistics(
     full: bool,
     rule: str = "posterior",
     memberships: NDArray[np.float64] | None = None,
+    linear: NDArray[np.float64] | None = None,
 ) -> Any:
     """Moments about ``means`` under a rule of ``reference.GAUSS_RULES``, or under given memberships.
 
     ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations;
-    they are not needed with given memberships. Gives :class:`TemperedStatistics` for the tempered rule, else
+    they are not needed with given memberships. ``linear`` (K, d) adds the log densities linear_k . z; with None for the
+    factors these are all. Gives :class:`TemperedStatistics` for the tempered rule, else
     :class:`GaussStatistics`.
     """
     if not kernels.use_compiled():
-        answer = reference.gauss_statistics(block, means, factors, constants, full, memberships, rule, *parameters)
+        answer = reference.gauss_statistics(
+            block, means, factors, constants, full, memberships, rule, *parameters, linear=linear
+        )
     else:
         K, d = means.shape
         grid = kernels.row_grid(block, K * d if full else K, K * d * d if full else K * d)
         answer = kernels.compiled.gauss_statistics(
-            block.rows, means, factors, constants, full, memberships, rule, np.array(parameters), *grid
+            block.rows, means, factors, constants, linear, full, memberships, rule, np.array(parameters), *grid
         )
     return TemperedStatistics(*answer) if rule == "tempered" else GaussStatistics(*answer)
 
@@ -77,19 +81,20 @@ def gauss_statistics(
 def gauss_memberships(
     block: Block,
     means: NDArray[np.float64],
-    factors: NDArray[np.float64],
+    factors: NDArray[np.float64] | None,
     constants: NDArray[np.float64],
     *parameters: float,
     full: bool,
     rule: str = "posterior",
+    linear: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Memberships (n, K) in the type of the rows, and the log likelihood (metric rule: objective) of each row."""
     if not kernels.use_compiled():
-        return reference.gauss_memberships(block, means, factors, constants, full, rule, *parameters)
+        return reference.gauss_memberships(block, means, factors, constants, full, rule, *parameters, linear=linear)
     K, d = means.shape
     grid = kernels.row_grid(block, K * d if full else K, 0)
     answer: tuple[NDArray[Any], NDArray[np.float64]] = kernels.compiled.gauss_memberships(
-        block.rows, means, factors, constants, full, rule, np.array(parameters), *grid
+        block.rows, means, factors, constants, linear, full, rule, np.array(parameters), *grid
     )
     return answer
 

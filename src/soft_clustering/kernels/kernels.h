@@ -201,3 +201,4 @@ static void store(const job_t *job, const tile_t *t, int64_t first, int64_t coun
 #include "topics.h"
 #include "graphs.h"
 #include "gumbel.h"
+#include "dirichlet.h"

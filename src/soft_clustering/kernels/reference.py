@@ -18,6 +18,7 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist, pdist
 
 from .._types import Array
+from ..engine.simplex import project_rows
 from . import EMPTY
 
 if TYPE_CHECKING:
@@ -82,6 +83,52 @@ def fcm_rule(D: Array, m: float) -> tuple[Array, Array, Array]:
     shrink = s ** (1 - m)
     U = ratio / s
     return U, U * q * shrink, (low * shrink)[:, 0]
+
+
+@_rule(RULES, "ball")
+def ball_rule(D: Array, m: float, radius: float) -> tuple[Array, Array, Array]:
+    """Fuzzy c-means with balls as prototypes: by distances to the balls, inside some balls by those to their centres.
+
+    Examples
+    --------
+    >>> ball_rule(np.array([[1.0, 36.0], [9.0, 16.0], [0.25, 1.0]]), 2.0, 2.0)[0]
+    array([[1. , 0. ],
+           [0.8, 0.2],
+           [0.8, 0.2]])
+    """
+    beyond = np.maximum(np.sqrt(D) - radius, 0)
+    outside = beyond.min(axis=1) > 0
+    inside = np.where(beyond > 0, np.inf, D)
+    U, W, J = fcm_rule(np.where(outside[:, None], beyond**2, inside), m)
+    return U, W, np.where(outside, J, 0.0)
+
+
+@_rule(RULES, "sparse")
+def sparse_rule(D: Array, gamma: float, least: float) -> tuple[Array, Array, Array]:
+    """Distances F that are not squared: u >= 0 of sum 1 minimises sum_k u F + gamma u^2; weights u / (2 F).
+
+    The weight of a prototype that is not farther than ``least`` is 0.
+
+    Examples
+    --------
+    >>> sparse_rule(np.array([[1.0, 4.0, 81.0], [9.0, 9.0, 12.25]]), 1.0, 0.0)[0]
+    array([[0.75      , 0.25      , 0.        ],
+           [0.41666667, 0.41666667, 0.16666667]])
+    """
+    F = np.sqrt(D)
+    with np.errstate(over="ignore"):
+        beyond = (F - F.min(axis=1, keepdims=True)) / (2 * gamma)
+    U = project_rows(-np.minimum(beyond, 2))  # a membership is 0 from 1 on
+    W = np.divide(U, 2 * F, out=np.zeros_like(U), where=least < F)
+    return U, W, (U * (F + gamma * U)).sum(axis=1)
+
+
+@_rule(RULES, "pull")
+def pull_rule(D: Array, gamma: float, least: float) -> tuple[Array, Array, Array]:
+    """The weights of the sparse rule, as memberships; -u for a prototype that is not farther than ``least``."""
+    U, W, J = sparse_rule(D, gamma, least)
+    W = np.where(np.sqrt(D) > least, W, -U)
+    return W, W, J
 
 
 def _typicality(D: Array, bandwidth: Array, m: float) -> tuple[Array, Array]:
@@ -269,13 +316,15 @@ def update_closest(block: Block, V: Array, closest: Array) -> None:
         np.minimum(piece, squared_distances(Z, V)[:, 0], out=piece)
 
 
-def log_densities(Z: Array, means: Array, factors: Array, constants: Array, full: bool) -> Array:
-    """log(weight_k N(z | k)) (rows, K), from inverse Cholesky factors or inverse standard deviations."""
-    D = np.empty((len(Z), len(means)))
+def log_densities(
+    Z: Array, means: Array, factors: Array | None, constants: Array, full: bool, linear: Array | None = None
+) -> Array:
+    """log(weight_k N(z | k)) + linear_k . z (rows, K), from inverse Cholesky factors or inverse standard deviations."""
+    D = np.tile(constants, (len(Z), 1)) if linear is None else constants + Z @ linear.T
     with np.errstate(over="ignore", invalid="ignore"):
-        for k, (mean, factor) in enumerate(zip(means, factors, strict=True)):
-            Y = (Z - mean) @ factor.T if full else (Z - mean) * factor
-            D[:, k] = constants[k] - 0.5 * np.einsum("ij,ij->i", Y, Y)
+        for k, factor in enumerate([] if factors is None else factors):
+            Y = (Z - means[k]) @ factor.T if full else (Z - means[k]) * factor
+            D[:, k] -= 0.5 * np.einsum("ij,ij->i", Y, Y)
     # log densities that overflow become -1e300, so that they can still be compared
     return np.where(D > -1e300, D, -1e300)
 
@@ -328,6 +377,7 @@ def gauss_statistics(
     memberships: Array | None,
     rule: str,
     *parameters: float,
+    linear: Array | None = None,
 ) -> tuple[Any, ...]:
     """Moments about the means; see ``kernels.gauss.gauss_statistics``."""
     K, d = means.shape
@@ -337,8 +387,8 @@ def gauss_statistics(
     objective = 0.0
     for lo, Z, w in block.pieces():
         if memberships is None:
-            assert factors is not None and constants is not None
-            U, W, M, rows = GAUSS_RULES[rule](log_densities(Z, means, factors, constants, full), *parameters)
+            assert constants is not None
+            U, W, M, rows = GAUSS_RULES[rule](log_densities(Z, means, factors, constants, full, linear), *parameters)
             objective += float(w @ rows)
         else:
             U = W = M = memberships[lo : lo + len(Z)]
@@ -355,13 +405,20 @@ def gauss_statistics(
 
 
 def gauss_memberships(
-    block: Block, means: Array, factors: Array, constants: Array, full: bool, rule: str, *parameters: float
+    block: Block,
+    means: Array,
+    factors: Array | None,
+    constants: Array,
+    full: bool,
+    rule: str,
+    *parameters: float,
+    linear: Array | None = None,
 ) -> tuple[NDArray[Any], Array]:
     """Memberships and log likelihoods; see ``kernels.gauss.gauss_memberships``."""
     U, rows = np.empty((block.n, len(means)), dtype=block.X.dtype), np.empty(block.n)
     for lo, Z, _ in block.pieces():
         here = slice(lo, lo + len(Z))
-        D = log_densities(Z, means, factors, constants, full)
+        D = log_densities(Z, means, factors, constants, full, linear)
         U[here], _, _, rows[here] = GAUSS_RULES[rule](D, *parameters)
     return U, rows
 

@@ -94,6 +94,89 @@ RULE(fcm)
             D[k * TILE + r] *= want == MEMBERSHIPS ? sum[r] : Q[k * TILE + r] * shrink[r];
 }
 
+/* Fuzzy c-means with balls as prototypes, parameters {m, radius}: outside all balls with the distance to the ball in the
+   place of the distance; inside some of them with the distances to their centres, no other ball, and objective 0. */
+RULE(ball)
+{
+    const double radius = parameters[1];
+    ALIGNED double low[TILE];
+    double *D = t->D, *B = t->E;
+    for (int r = 0; r < TILE; r++)
+        low[r] = INFINITY;
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++) {
+            const double beyond = sqrt(D[k * TILE + r]) - radius;
+            B[k * TILE + r] = beyond > 0 ? beyond : 0;
+            low[r] = B[k * TILE + r] < low[r] ? B[k * TILE + r] : low[r];
+        }
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++) {
+            const double beyond = B[k * TILE + r], inside = beyond > 0 ? INFINITY : D[k * TILE + r];
+            D[k * TILE + r] = low[r] > 0 ? beyond * beyond : inside;
+        }
+    NAME(rule_fcm)(t, K, parameters, want, row);
+    for (int r = 0; r < TILE; r++)
+        row[r] = low[r] > 0 ? row[r] : 0;
+}
+
+/* Distances F that are not squared, parameters {gamma, least}: u >= 0 of sum 1 minimises sum_k u F + gamma u^2, which is
+   the objective: the point of the simplex that is nearest to -F / (2 gamma). Weight u / (2 F), 0 if F <= least. */
+RULE(sparse)
+{
+    const double gamma = parameters[0], least = parameters[1], unit = -0.5 / gamma;
+    ALIGNED double low[TILE], level[TILE], sum[TILE], size[TILE];
+    double *D = t->D, *F = t->E;
+    for (int64_t i = 0; i < K * TILE; i++)
+        F[i] = sqrt(D[i]);
+    memcpy(low, F, sizeof low);
+    for (int64_t k = 1; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            low[r] = F[k * TILE + r] < low[r] ? F[k * TILE + r] : low[r];
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++) {
+            const double y = unit * (F[k * TILE + r] - low[r]);
+            D[k * TILE + r] = y > -2.0 ? y : -2.0; /* a membership is 0 from -1 on */
+        }
+    for (int r = 0; r < TILE; r++)
+        level[r] = -INFINITY;
+    /* u = max(y - level, 0): drop what is below the level until nothing is */
+    double moved = 1;
+    for (int64_t i = 0; i < K && moved > 0; i++) {
+        memset(sum, 0, sizeof sum);
+        memset(size, 0, sizeof size);
+        for (int64_t k = 0; k < K; k++)
+            for (int r = 0; r < TILE; r++) {
+                const double y = D[k * TILE + r];
+                sum[r] += y > level[r] ? y : 0.0;
+                size[r] += y > level[r] ? 1.0 : 0.0;
+            }
+        for (int r = 0; r < TILE; r++) {
+            sum[r] = (sum[r] - 1.0) / size[r];
+            size[r] = sum[r] > level[r] ? 1.0 : 0.0;
+            level[r] = sum[r];
+        }
+        moved = tile_max(size);
+    }
+    memset(row, 0, sizeof(double) * TILE);
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++) {
+            const double f = F[k * TILE + r], above = D[k * TILE + r] - level[r], u = above > 0 ? above : 0.0;
+            row[r] += u * (f + gamma * u);
+            D[k * TILE + r] = want == MEMBERSHIPS ? u : f > least ? 0.5 * u / f : 0.0;
+        }
+}
+
+/* The weights of the rule above for each row, as memberships; -u if F <= least. */
+RULE(pull)
+{
+    const double least = parameters[1];
+    double *D = t->D, *F = t->E;
+    (void)want;
+    NAME(rule_sparse)(t, K, parameters, MEMBERSHIPS, row);
+    for (int64_t i = 0; i < K * TILE; i++)
+        D[i] = F[i] > least ? 0.5 * D[i] / F[i] : -D[i];
+}
+
 /* Typicality t = 1 / (1 + (d / bandwidth)^(1/(m-1))) and power = t^(m-1). With ratio the smaller of d / bandwidth and its
    inverse and q = ratio^(1/(m-1)), nothing overflows, and t^(m-1) is right even if t itself underflows. */
 static INLINE TARGET void NAME(typicality)(const double *d, double bandwidth, double m, double *out, double *power)

@@ -10,7 +10,8 @@ given the component, the two views are independent, and so are the features of t
 * M: pi_k, mu_k, Sigma_k as in a Gaussian mixture; (a_kj, b_kj) of largest likelihood for the weighted means of log y_j
   and log(1 - y_j), by Newton's method (``dirichlet.py``), or by their weighted moments.
 
-Both steps are one pass over the rows, a piece at a time; no posterior is stored.
+With the logarithms of the beta features as columns of their own, which are computed once, a log density is that of a
+Gaussian component plus a linear term, and both steps are one pass over the rows; no posterior is stored.
 
 References
 ----------
@@ -37,9 +38,9 @@ from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
 from ..engine.loop import Policy
 from ..inputs.features import validate_weights
 from ..inputs.views import BetaView, Views, beta_columns, check_unit_interval, validate_views
-from ..kernels.gauss import GaussStatistics, gauss_statistics
-from ..kernels.reference import log_densities, posteriors
+from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .base import EDGE, EMPTY_SHARE, LIKELIHOOD, component_means, count_distinct, smoothed_kmeans
+from .derived import derived_blocks
 from .dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood
 from .gaussian import Components, GaussianClusterer
 
@@ -53,45 +54,29 @@ _BY_MOMENTS = replace(LIKELIHOOD, monotone=False, keeps="best")  # moments do no
 _LEAST_CONCENTRATION = 0.1  # least a + b by moments, which entries at 0 and 1 alone would make 0
 
 
-class Rows(NamedTuple):
-    """Some rows: their Gaussian features, and their beta features inside (0, 1)."""
-
-    x: Array
-    y: Array
-    log_y: Array
-    log_rest: Array  # log(1 - y)
-
-
 class JointComponents(NamedTuple):
     """The parameters, in the coordinates of the frame."""
 
     gaussian: Components
     shapes: Array  # (K, p, 2): a, b
-    densities: tuple[Array, Array, Array]  # means, factors, and the constants of both densities (K,)
 
     @property
     def weights(self) -> Array:
         """Mixing weights (K,)."""
         return self.gaussian.weights
 
+    def to_vector(self) -> Array:
+        """The vector of the Gaussian components, and the logarithms of the shapes."""
+        return np.concatenate([self.gaussian.to_vector(), np.log(self.shapes).ravel()])
 
-class JointStatistics(NamedTuple):
-    """What a block of rows contributes to new components."""
-
-    gaussian: GaussStatistics  # of the Gaussian view, but its objective is that of both views
-    beta: Array  # (K, p, 2) summed posteriors times log y, log(1 - y); times y, y^2 for the moments
-
-    @property
-    def objective(self) -> float:
-        """Summed log likelihood."""
-        return self.gaussian.objective
-
-    def merge(self, other: JointStatistics) -> JointStatistics:
-        """The statistics of both blocks together."""
-        return JointStatistics(self.gaussian.merge(other.gaussian), self.beta + other.beta)
+    def from_vector(self, vector: Array) -> JointComponents:
+        """Components like these, from a vector."""
+        gaussian, shapes = np.split(vector, [len(vector) - self.shapes.size])
+        shapes = np.exp(np.clip(shapes, np.log(LEAST), np.log(MOST))).reshape(self.shapes.shape)
+        return JointComponents(self.gaussian.from_vector(gaussian), shapes)
 
 
-class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
+class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
     """Beta-Gaussian mixture: clusters of samples that are described by measurements and by proportions.
 
     Parameters
@@ -156,8 +141,9 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
     Notes
     -----
     A pass costs O(n K d) time, with full and tied covariances O(n K d^2); memory beyond X, ``memberships_`` and the
-    starting memberships is a copy of X (two views side by side, and the features of the start). Entries of beta
-    features nearer than 1e-6 to 0 or 1 are moved to that distance.
+    starting memberships is a copy of X (two views side by side, and the features of the start) and the logarithms of
+    the beta features (beyond 16 million entries of X a part at a time). Entries of beta features nearer than 1e-6 to 0
+    or 1 are moved to that distance.
 
     The publication names an EM, an approximated EM and a hybrid EM. We take ``'ml'`` to be the first and offer
     ``'moments'`` for the second; what the last two approximate, and the covariance structure, we could not confirm. The
@@ -226,6 +212,11 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
     def _policy(self) -> Policy:  # type: ignore[override]
         return LIKELIHOOD if self.beta_update == "ml" else _BY_MOMENTS
 
+    @property
+    def accelerate(self) -> bool:  # type: ignore[override]
+        """Whether to accelerate: only if the likelihood shows which of two points is better."""
+        return self._policy.monotone
+
     # The two views, side by side --------------------------------------------------------------------------------------
 
     def _blocks(self, X: Views, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
@@ -269,69 +260,105 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
             name = "The columns beta_features of X" if self._beta_view is None else "X_beta"
             check_unit_interval(name, low[self._is_beta], high[self._is_beta])
 
-    def _split(self, Z: Array) -> Rows:
+    def _columns(self, Z: Array) -> Array:
+        """The columns x, log y, log(1 - y) of rows, and y for the moments: their moments are the statistics."""
         y = np.clip(Z[:, self._is_beta], EDGE, 1 - EDGE)
-        return Rows(np.ascontiguousarray(Z[:, ~self._is_beta]), y, np.log(y), np.log1p(-y))
+        columns = [Z[:, ~self._is_beta], np.log(y), np.log1p(-y)]
+        return np.hstack(columns if self.beta_update == "ml" else [*columns, y])
 
     # The method -----------------------------------------------------------------------------------------------------
 
     def _from_memberships(self, blocks: Blocks, memberships: Array) -> JointComponents:
-        def moments(means: Array) -> JointStatistics:
+        def moments(means: Array) -> GaussStatistics:
             parts = zip(blocks.blocks, blocks.split(memberships), strict=True)
-            return reduce(JointStatistics.merge, (self._given_statistics(block, U, means) for block, U in parts))
+            each = (self._moments(block, self._padded(means), None, None, U) for block, U in parts)
+            return reduce(GaussStatistics.merge, each)
 
-        d = int(np.sum(~self._is_beta))
-        about_zero = moments(np.zeros((self.n_clusters, d))).gaussian
-        means = about_zero.first / self._sizes(about_zero, blocks)[:, None]
+        about_zero = moments(np.zeros((self.n_clusters, int(np.sum(~self._is_beta)))))
+        means = self._gaussian_part(about_zero).first / self._sizes(about_zero, blocks)[:, None]
         statistics = moments(means)
-        gaussian = self._maximise(means, statistics.gaussian, blocks, self._unit(blocks))
-        return self._joint(gaussian, self._shapes(component_means(statistics.beta, statistics.gaussian.weight)))
+        gaussian = self._maximise(means, self._gaussian_part(statistics), blocks, self._unit(blocks))
+        shapes = self._shapes(component_means(self._beta_part(statistics), statistics.weight))
+        return JointComponents(gaussian, shapes)
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         block = blocks.joined()
         features = block.X
         if self._is_beta.any():
-            features = np.empty(block.X.shape)
+            p, features = int(self._is_beta.sum()), np.empty(block.X.shape)
             for lo, Z, _ in block.pieces():
-                rows = self._split(Z)
-                features[lo : lo + len(Z), ~self._is_beta] = rows.x
-                features[lo : lo + len(Z), self._is_beta] = rows.log_y - rows.log_rest
+                x, log_y, log_rest = np.split(self._columns(Z)[:, : block.d + p], [block.d - p, block.d], axis=1)
+                features[lo : lo + len(Z), ~self._is_beta] = x
+                features[lo : lo + len(Z), self._is_beta] = log_y - log_rest
         return smoothed_kmeans(make_blocks(features, block.weight, scaling="standard"), self.n_clusters, rng)
 
-    def _statistics(self, block: Block, state: JointComponents) -> JointStatistics:
-        def of_piece(Z: Array, w: Array) -> JointStatistics:
-            rows = self._split(Z)
-            R, likelihoods = posteriors(self._log_joint_of(rows, state))
-            return self._sums(rows, R, w, state.gaussian.means, float(w @ likelihoods))
+    def _statistics(self, block: Block, state: JointComponents) -> GaussStatistics:
+        return self._moments(block, *self._joint_densities(state))
 
-        return reduce(JointStatistics.merge, (of_piece(Z, w) for _, Z, w in block.pieces()))
-
-    def _given_statistics(self, block: Block, memberships: Array, means: Array) -> JointStatistics:
-        """The statistics under given memberships; there is no likelihood."""
+    def _moments(
+        self,
+        block: Block,
+        means: Array,
+        factors: Array | None,
+        constants: Array | None,
+        memberships: Array | None = None,
+        linear: Array | None = None,
+    ) -> GaussStatistics:
+        """Moments of the columns of a block about the means, under the posteriors or given memberships."""
         parts = (
-            self._sums(self._split(Z), memberships[lo : lo + len(Z)], w, means, 0.0) for lo, Z, w in block.pieces()
+            gauss_statistics(
+                rows,
+                means,
+                factors,
+                constants,
+                full=self._full,
+                memberships=None if memberships is None else np.ascontiguousarray(memberships[here]),
+                linear=linear,
+            )
+            for here, rows in derived_blocks(block, self._columns)
         )
-        return reduce(JointStatistics.merge, parts)
+        answer: GaussStatistics = reduce(GaussStatistics.merge, parts)
+        return answer
 
-    def _sums(self, rows: Rows, R: Array, w: Array, means: Array, objective: float) -> JointStatistics:
-        """The statistics of a piece: Gaussian moments about the means, and sums of the beta features."""
-        block = Block(rows.x, w, Frame(np.zeros(rows.x.shape[1]), 1.0))
-        gaussian = gauss_statistics(block, means, None, None, full=self._full, memberships=np.ascontiguousarray(R))
-        terms = (rows.log_y, rows.log_rest) if self.beta_update == "ml" else (rows.y, rows.y * rows.y)
-        weighted = R.T * w
-        beta = np.stack([weighted @ term for term in terms], axis=-1)
-        return JointStatistics(gaussian._replace(objective=objective), beta)
+    def _padded(self, gaussian: Array) -> Array:
+        """An array of the Gaussian features (K, d) or (K, d, d) with zeros for the other columns of ``_columns``."""
+        K, d = gaussian.shape[:2]
+        width = d + int(self._is_beta.sum()) * (2 if self.beta_update == "ml" else 3)
+        padded = np.zeros((K, *[width] * (gaussian.ndim - 1)))
+        padded[(slice(None), *[slice(d)] * (gaussian.ndim - 1))] = gaussian
+        return padded
 
-    def _update(self, state: JointComponents, statistics: JointStatistics, blocks: Blocks) -> JointComponents:
-        gaussian = self._maximise(state.gaussian.means, statistics.gaussian, blocks, self._unit(blocks))
+    def _joint_densities(self, state: JointComponents) -> tuple[Array, Array, Array, None, Array]:
+        """Means, factors, constants and linear terms of the log densities of the columns."""
+        means, factors, constants = self._densities(state.gaussian)
+        linear = self._padded(np.zeros_like(means))
+        d, p = means.shape[1], state.shapes.shape[1]
+        linear[:, d : d + 2 * p] = np.swapaxes(state.shapes - 1, 1, 2).reshape(len(means), -1)
+        normaliser = log_normaliser(state.shapes).sum(axis=1)
+        return self._padded(means), self._padded(factors), constants + normaliser, None, linear
+
+    def _gaussian_part(self, statistics: GaussStatistics) -> GaussStatistics:
+        """The statistics of the Gaussian features."""
+        weight, first, second, objective = statistics
+        d = int(np.sum(~self._is_beta))
+        second = second[:, :d, :d] if self._full else second[:, :d]
+        return GaussStatistics(weight, first[:, :d], second, objective)
+
+    def _beta_part(self, statistics: GaussStatistics) -> Array:
+        """Sums (K, p, 2) of log y and log(1 - y), or of y and y^2 for the moments."""
+        p, first = int(self._is_beta.sum()), statistics.first
+        d = len(self._is_beta) - p
+        if self.beta_update == "ml":
+            return np.stack([first[:, d : d + p], first[:, d + p :]], axis=-1)
+        second = np.diagonal(statistics.second, axis1=1, axis2=2) if self._full else statistics.second
+        return np.stack([first[:, d + 2 * p :], second[:, d + 2 * p :]], axis=-1)
+
+    def _update(self, state: JointComponents, statistics: GaussStatistics, blocks: Blocks) -> JointComponents:
+        gaussian = self._maximise(state.gaussian.means, self._gaussian_part(statistics), blocks, self._unit(blocks))
         shapes, full = state.shapes.copy(), gaussian.weights >= EMPTY_SHARE
-        N = statistics.gaussian.weight[full, None, None]
-        shapes[full] = self._shapes(statistics.beta[full] / N, state.shapes[full])
-        return self._joint(gaussian, shapes)
-
-    def _joint(self, gaussian: Components, shapes: Array) -> JointComponents:
-        means, factors, constants = self._densities(gaussian)
-        return JointComponents(gaussian, shapes, (means, factors, constants + log_normaliser(shapes).sum(axis=1)))
+        N = statistics.weight[full, None, None]
+        shapes[full] = self._shapes(self._beta_part(statistics)[full] / N, state.shapes[full])
+        return JointComponents(gaussian, shapes)
 
     def _shapes(self, means: Array, start: Array | None = None) -> Array:
         """Shapes (K, p, 2) from weighted means of the terms of the beta statistics."""
@@ -345,20 +372,20 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         shapes: Array = np.clip(concentration[..., None] * np.stack([mean, 1 - mean], axis=-1), LEAST, MOST)
         return shapes
 
-    def _log_joint(self, Z: Array, state: JointComponents) -> Array:
-        return self._log_joint_of(self._split(Z), state)
-
-    def _log_joint_of(self, rows: Rows, state: JointComponents) -> Array:
-        a, b = np.moveaxis(state.shapes, -1, 0)
-        gaussian = log_densities(rows.x, *state.densities, self._full)
-        joint: Array = gaussian + rows.log_y @ (a - 1).T + rows.log_rest @ (b - 1).T
-        return joint
+    def _posteriors(self, block: Block, state: JointComponents) -> tuple[NDArray[Any], Array]:
+        U, likelihoods = np.empty((block.n, self.n_clusters), dtype=block.X.dtype), np.empty(block.n)
+        means, factors, constants, _, linear = self._joint_densities(state)
+        for here, rows in derived_blocks(block, self._columns):
+            U[here], likelihoods[here] = gauss_memberships(
+                rows, means, factors, constants, full=self._full, linear=linear
+            )
+        return U, likelihoods
 
     def _unit(self, blocks: Blocks) -> float:
         """The factors by which the frame multiplies the Gaussian features."""
         return float(np.broadcast_to(blocks.frame.scale, blocks.d)[np.argmin(self._is_beta)])
 
-    def _store(self, state: JointComponents, statistics: JointStatistics, blocks: Blocks) -> None:
+    def _store(self, state: JointComponents, statistics: GaussStatistics, blocks: Blocks) -> None:
         assert state.gaussian.covariances is not None
         unit = self._unit(blocks)
         self.weights_ = state.weights
@@ -372,7 +399,7 @@ class BGMM(GaussianClusterer[JointComponents, JointStatistics]):
         self.means_ = self.centers_[:, ~self._is_beta]
 
     def _n_distinct(self, state: JointComponents) -> int:
-        means, factors, _ = state.densities
+        means, factors, _ = self._densities(state.gaussian)
         factors = factors / np.maximum(np.abs(factors).max(axis=0), 1e-300)
         parts = (state.weights, means, factors, np.log(state.shapes))
         return count_distinct(np.column_stack([part.reshape(self.n_clusters, -1) for part in parts]))

@@ -9,8 +9,8 @@ The parts y_j = o_j / (1 + sum o), y_0 = 1 / (1 + sum o) are Dirichlet(a, b), an
 
     log f = log Gamma(s) - log Gamma(b) - sum_j log Gamma(a_j) + (a, b) . log y - sum_j log(x_j (1 - x_j)).
 
-So EM is the EM of a Dirichlet mixture on log y: the posteriors are a softmax of a matrix product, and the new shapes
-maximise the likelihood given the weighted means of log y, by Newton's method (``dirichlet.py``).
+So EM is the EM of a Dirichlet mixture on log y, which is computed once: the log densities are linear in it, and the new
+shapes maximise the likelihood given the weighted means of log y, by Newton's method (``dirichlet.py``).
 
 References
 ----------
@@ -34,7 +34,7 @@ from .._types import Array, MatrixLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, extent, fit_frame, make_blocks
 from ..engine.loop import Scale, likelihood_change
-from ..kernels.reference import posteriors
+from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .base import (
     EDGE,
     EMPTY_SHARE,
@@ -44,9 +44,11 @@ from .base import (
     count_distinct,
     smoothed_kmeans,
 )
+from .derived import derived_blocks
 from .dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood
 
 _GROUP = 16  # number of factors >= EDGE whose product cannot underflow
+_TINY = 1e-300  # the least weight of a component
 
 
 class Components(NamedTuple):
@@ -54,34 +56,29 @@ class Components(NamedTuple):
 
     weights: Array  # (K,)
     shapes: Array  # (K, d + 1): a, b
-    constants: Array  # (K,) log(pi_k), and the normaliser of the Dirichlet density
     fresh: NDArray[np.bool_]  # (K,) whether the component may still be seeded again if it is empty
 
+    def to_vector(self) -> Array:
+        """Logarithms of weights and shapes."""
+        return np.concatenate([np.log(np.maximum(self.weights, _TINY)), np.log(self.shapes).ravel()])
 
-def _components(weights: Array, shapes: Array, fresh: NDArray[np.bool_]) -> Components:
-    constants = np.log(np.maximum(weights, 1e-300)) + log_normaliser(shapes)
-    return Components(weights, shapes, constants, fresh)
+    def from_vector(self, vector: Array) -> Components:
+        """Components like these, from a vector."""
+        weights, shapes = np.split(vector, [len(self.weights)])
+        weights = np.exp(weights - weights.max())
+        shapes = np.exp(np.clip(shapes, np.log(LEAST), np.log(MOST))).reshape(self.shapes.shape)
+        return Components(weights / weights.sum(), shapes, self.fresh)
 
 
-class Statistics(NamedTuple):
-    """What a block of rows contributes to new components."""
+class LeastLikely(NamedTuple):
+    """The row of least likelihood."""
 
-    weight: Array  # (K,) summed posteriors
-    logs: Array  # (K, d + 1) summed posteriors times log y
-    objective: float  # summed log likelihood
-    worst: float  # the least log likelihood of a row
-    worst_logs: Array  # (d + 1,) log y of that row
+    likelihood: float
+    logs: Array  # (d + 1,) log y
 
-    def merge(self, other: Statistics) -> Statistics:
-        """The statistics of both blocks together."""
-        least = self if self.worst <= other.worst else other
-        return Statistics(
-            self.weight + other.weight,
-            self.logs + other.logs,
-            self.objective + other.objective,
-            least.worst,
-            least.worst_logs,
-        )
+    def merge(self, other: LeastLikely) -> LeastLikely:
+        """The less likely of both."""
+        return self if self.likelihood <= other.likelihood else other
 
 
 def fresh_change(old: Components, new: Components, history: list[float], scale: Scale) -> float:
@@ -97,7 +94,7 @@ def fresh_change(old: Components, new: Components, history: list[float], scale: 
     return change if change > rounding else 0.0
 
 
-class MBMM(MixtureClusterer[Components, Statistics]):
+class MBMM(MixtureClusterer[Components, GaussStatistics]):
     """Multivariate beta mixture: clusters of flexible shape inside the unit cube.
 
     A component may lean on a face of the cube or stretch along its diagonal. All features of a component share one of
@@ -157,9 +154,10 @@ class MBMM(MixtureClusterer[Components, Statistics]):
 
     Notes
     -----
-    A pass costs O(n K d) time; memory beyond X, ``memberships_`` and the starting memberships is O(K d) and one matrix
-    of log odds for a start. The model tells a feature from its mirror image 1 - x and has no negative correlations
-    within a component: round clusters are found more reliably by ``GMM`` or ``FCM``.
+    A pass costs O(n K d) time; memory beyond X, ``memberships_`` and the starting memberships is a matrix of logarithms
+    as large as X (beyond 16 million entries a part of it at a time) and one of log odds for a start. The model tells a
+    feature from its mirror image 1 - x and has no negative correlations within a component: round clusters are found
+    more reliably by ``GMM`` or ``FCM``.
 
     A component has d + 1 shapes for d means, d variances and all correlations. If the features of a cluster have
     unlike spreads or negative correlations, the likelihood may prefer other clusters than k-means finds: on six tables
@@ -189,6 +187,7 @@ class MBMM(MixtureClusterer[Components, Statistics]):
     """
 
     _policy = replace(LIKELIHOOD, residual=fresh_change)
+    accelerate = True  # no parameter here
     shapes_: Array
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "scaling": [StrOptions({"auto"}), None],
@@ -246,10 +245,9 @@ class MBMM(MixtureClusterer[Components, Statistics]):
 
     def _from_memberships(self, blocks: Blocks, memberships: Array) -> Components:
         parts = zip(blocks.blocks, blocks.split(memberships), strict=True)
-        statistics = reduce(Statistics.merge, (_given_statistics(block, part) for block, part in parts))
-        shapes = maximum_likelihood(component_means(statistics.logs, statistics.weight))
-        fresh = np.ones(self.n_clusters, dtype=bool)
-        return _components(statistics.weight / statistics.weight.sum(), shapes, fresh)
+        statistics = reduce(GaussStatistics.merge, (_given_statistics(block, part) for block, part in parts))
+        shapes = maximum_likelihood(component_means(statistics.first[:, :-1], statistics.weight))
+        return Components(statistics.weight / statistics.weight.sum(), shapes, np.ones(self.n_clusters, dtype=bool))
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         if start % 2:  # every second start is a k-means partition of the log odds of the features
@@ -258,33 +256,44 @@ class MBMM(MixtureClusterer[Components, Statistics]):
             blocks = make_blocks(odds, block.weight)
         return smoothed_kmeans(blocks, self.n_clusters, rng)
 
-    def _statistics(self, block: Block, state: Components) -> Statistics:
-        def of_piece(Z: Array, w: Array) -> Statistics:
-            L, volume = _log_parts(Z)
-            R, rows = posteriors(_log_dirichlet(L, state))
-            return _sums(L, R, rows - volume, w)
+    def _statistics(self, block: Block, state: Components) -> GaussStatistics:
+        components = _densities(state)
+        parts = (
+            gauss_statistics(rows, *components, full=False, linear=_coefficients(state))
+            for _, rows in derived_blocks(block, _log_parts)
+        )
+        answer: GaussStatistics = reduce(GaussStatistics.merge, parts)
+        return answer
 
-        return reduce(Statistics.merge, (of_piece(Z, w) for _, Z, w in block.pieces()))
-
-    def _update(self, state: Components, statistics: Statistics, blocks: Blocks) -> Components:
+    def _update(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> Components:
         weights = statistics.weight / statistics.weight.sum()
         shapes, fresh = state.shapes.copy(), state.fresh.copy()
         full = weights >= EMPTY_SHARE
-        mean_logs = statistics.logs[full] / statistics.weight[full, None]
+        mean_logs = statistics.first[full, :-1] / statistics.weight[full, None]
         shapes[full] = maximum_likelihood(mean_logs, state.shapes[full])
         lost = np.flatnonzero(fresh & ~full)[:1]  # one per pass: two at the same sample would stay together
         if len(lost):
             concentration = weights[full] @ shapes[full].sum(axis=1) / weights[full].sum()
-            shapes[lost] = np.clip(concentration * np.exp(statistics.worst_logs), LEAST, MOST)
+            worst = blocks.reduce(self._least_likely, state).logs
+            shapes[lost] = np.clip(concentration * np.exp(worst), LEAST, MOST)
             weights[lost], fresh[lost] = 1 / self.n_clusters, False
             weights /= weights.sum()
-        return _components(weights, shapes, fresh)
+        return Components(weights, shapes, fresh)
 
-    def _log_joint(self, Z: Array, state: Components) -> Array:
-        L, volume = _log_parts(Z)
-        return _log_dirichlet(L, state) - volume[:, None]
+    def _least_likely(self, block: Block, state: Components) -> LeastLikely:
+        likelihoods = self._posteriors(block, state)[1]
+        at = int(likelihoods.argmin())
+        return LeastLikely(float(likelihoods[at]), _log_parts(block.take([at]))[0, :-1])
 
-    def _store(self, state: Components, statistics: Statistics, blocks: Blocks) -> None:
+    def _posteriors(self, block: Block, state: Components) -> tuple[NDArray[Any], Array]:
+        U, likelihoods = np.empty((block.n, self.n_clusters), dtype=block.X.dtype), np.empty(block.n)
+        for here, rows in derived_blocks(block, _log_parts):
+            U[here], likelihoods[here] = gauss_memberships(
+                rows, *_densities(state), full=False, linear=_coefficients(state)
+            )
+        return U, likelihoods
+
+    def _store(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> None:
         self.weights_, self.shapes_ = state.weights, state.shapes
         means = state.shapes[:, :-1] / (state.shapes[:, :-1] + state.shapes[:, -1:])
         # The bounds on shapes and entries can push a mean out of the range of its feature, above all a constant one.
@@ -326,29 +335,32 @@ def _odds(x: Array) -> Array:
     return x / (1 - x)
 
 
-def _log_parts(Z: Array) -> tuple[Array, Array]:
-    """The log parts log y (rows, d + 1), and sum_j log(x_j (1 - x_j)) of each row."""
+def _log_parts(Z: Array) -> Array:
+    """The log parts log y, and sum_j log(x_j (1 - x_j)), as columns (rows, d + 2)."""
     x = _in_cube(Z)
     odds = np.column_stack([_odds(x), np.ones(len(x))])
-    L = np.log(odds) - np.log(odds.sum(axis=1, keepdims=True))
     # One logarithm of a product of several factors is faster than a logarithm of each.
     products = np.multiply.reduceat(x * (1 - x), np.arange(0, x.shape[1], _GROUP), axis=1)
-    return L, np.log(products).sum(axis=1)
+    return np.column_stack([np.log(odds) - np.log(odds.sum(axis=1, keepdims=True)), np.log(products).sum(axis=1)])
 
 
-def _sums(L: Array, R: Array, rows: Array, w: Array) -> Statistics:
-    """The statistics of a piece: its log y, posteriors, log likelihoods and weights."""
-    weighted, worst = R.T * w, int(rows.argmin())
-    return Statistics(weighted.sum(axis=1), weighted @ L, float(w @ rows), float(rows[worst]), L[worst])
-
-
-def _given_statistics(block: Block, memberships: Array) -> Statistics:
+def _given_statistics(block: Block, memberships: Array) -> GaussStatistics:
     """The statistics of a block under given memberships; there is no likelihood."""
-    parts = (_sums(_log_parts(Z)[0], memberships[lo : lo + len(Z)], np.zeros(len(Z)), w) for lo, Z, w in block.pieces())
-    return reduce(Statistics.merge, parts)
-
-
-def _log_dirichlet(L: Array, state: Components) -> Array:
-    """log(pi_k Dirichlet(y | k)) (rows, K), as a density of log y."""
-    answer: Array = L @ state.shapes.T + state.constants
+    origin = np.zeros((memberships.shape[1], block.d + 2))
+    parts = (
+        gauss_statistics(rows, origin, None, None, full=False, memberships=np.ascontiguousarray(memberships[here]))
+        for here, rows in derived_blocks(block, _log_parts)
+    )
+    answer: GaussStatistics = reduce(GaussStatistics.merge, parts)
     return answer
+
+
+def _densities(state: Components) -> tuple[Array, None, Array]:
+    """The origin of the moments, no metric, and log(pi_k) with the normaliser of the Dirichlet density."""
+    K, p = state.shapes.shape
+    return np.zeros((K, p + 1)), None, np.log(np.maximum(state.weights, _TINY)) + log_normaliser(state.shapes)
+
+
+def _coefficients(state: Components) -> Array:
+    """What the columns of ``_log_parts`` are multiplied with in the log densities (K, d + 2)."""
+    return np.column_stack([state.shapes, np.full(len(state.shapes), -1.0)])

@@ -16,6 +16,10 @@ from soft_clustering.kernels import centers, reference
 
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not compiled")
 RULES = [("kernel", 2.0, 0.3), ("kernel", 1.4, 5.0), ("kernel", 2.5, 1e-6), ("nearest",)]
+RULES += [
+    ("sets", 2.0, 3.0, 1.0, 1.0, 1.0, 4.0, 0.0, 0.0, 0.0, 1.0),
+    ("sets", 1.5, np.inf, 1.0, 1.0, 4.0, 1.0, 0.0, 1e-9, 2.0, 0.0),
+]
 
 
 def block_of(X, weight=None):

@@ -125,6 +125,23 @@ def pfcm_rule(D: Array, m: float, a: float, b: float, exponent: float, *bandwidt
     return U, a * W + b * T, a * J + typical
 
 
+@_rule(RULES, "sets")
+def sets_rule(D: Array, beta: float, noise: float, *parameters: float) -> tuple[Array, Array, Array]:
+    """Evidential c-means: fuzzy c-means on the costs penalty_k D_k, and ``noise`` for the first set, the empty one.
+
+    ``parameters`` are the penalties (K,), and the squared distances (K,) up to which D_k is rounding.
+
+    Examples
+    --------
+    >>> sets_rule(np.array([[7.0, 1.0, 0.5]]), 2.0, 4.0, 1.0, 1.0, 4.0, 0.0, 0.0, 0.0)[0].round(3)
+    array([[0.143, 0.571, 0.286]])
+    """
+    penalty, rounding = np.array(parameters).reshape(2, -1)
+    costs = penalty * np.where(rounding < D, D, np.finfo(np.float64).tiny)
+    costs[:, 0] = noise
+    return fcm_rule(costs, beta)
+
+
 @_rule(RULES, "entropy")
 def entropy_rule(D: Array, weight: float, *log_shares: float) -> tuple[Array, Array, Array]:
     """Entropy c-means: u = softmax(log share - D / weight)."""

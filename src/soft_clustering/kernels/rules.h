@@ -177,6 +177,19 @@ RULE(pfcm)
         D[i] = a * D[i] + T[i];
 }
 
+/* Evidential c-means, parameters {beta, delta^2, penalty (K), rounding (K)}: fuzzy c-means on the costs penalty_k D, where a D
+   that is rounding is as small as can be. The first prototype stands for the empty set, of cost delta^2. */
+RULE(sets)
+{
+    const double *penalty = parameters + 2, *rounding = penalty + K;
+    for (int r = 0; r < TILE; r++)
+        t->D[r] = parameters[1];
+    for (int64_t k = 1; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            t->D[k * TILE + r] = penalty[k] * (t->D[k * TILE + r] > rounding[k] ? t->D[k * TILE + r] : DBL_MIN);
+    NAME(rule_fcm)(t, K, parameters, want, row);
+}
+
 /* Entropy c-means, parameters {lambda, log share (K)}: u = softmax(log share - D / lambda), weight u,
    objective - lambda log sum_k share exp(-D / lambda). */
 RULE(entropy)

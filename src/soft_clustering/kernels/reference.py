@@ -149,6 +149,33 @@ def entropy_rule(D: Array, weight: float, *log_shares: float) -> tuple[Array, Ar
     return U, U, -weight * likelihood
 
 
+@_rule(RULES, "rough")
+def rough_rule(D: Array, factor: float, addend: float, part: float, uniform: float) -> tuple[Array, Array, Array]:
+    """Rough k-means. A cluster is possible if ``part`` sqrt(D_k) <= ``factor`` sqrt(min_l D_l) + ``addend``.
+
+    Memberships are equal, or proportional to 1 / D, among the possible clusters. The weights are for each centre twice:
+    of a row with one possible cluster in the first half, of the others in the second half.
+
+    Examples
+    --------
+    >>> rough_rule(np.array([[1.0, 4.0], [1.0, 9.0]]), 2.0, 0.0, 1.0, 0.0)[0]
+    array([[0.8, 0.2],
+           [1. , 0. ]])
+    >>> rough_rule(np.array([[1.0, 4.0, 1.0, 4.0], [1.0, 9.0, 1.0, 9.0]]), 2.0, 0.0, 1.0, 0.0)[1]
+    array([[0., 0., 1., 1.],
+           [1., 0., 0., 0.]])
+    """
+    nearest = D.min(axis=1, keepdims=True)
+    possible = np.sqrt(D) * part <= factor * np.sqrt(nearest) + addend
+    share = possible.astype(np.float64)
+    if not uniform:
+        np.divide(nearest, D, out=share, where=possible & (nearest < D))
+    first = possible[:, : D.shape[1] // 2]
+    sure = first.sum(axis=1, keepdims=True) == 1
+    W = np.hstack([first & sure, first & ~sure]).astype(np.float64)
+    return share / share.sum(axis=1, keepdims=True), W, nearest[:, 0]
+
+
 @_rule(RULES, "bumps")
 def bumps_rule(D: Array, alpha: float, *weights: float) -> tuple[Array, Array, Array]:
     """Gaussian bumps weight_k exp(-alpha D); the objective of a row is their sum."""

@@ -166,7 +166,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
     projection, so that the result does not depend on their order, samples in reach of two clusters included.
 
     The search for neighbours is scikit-learn's: O(n log n) time in few features, O(n^2 d) in many, and memory of the
-    order of all pairs within the radius; ``'auto'`` runs it twice, and holds the distances between at most 2000 rows.
+    order of all pairs within the radius; ``'auto'`` runs it twice.
     A pass costs O(n K d^2) time and O(K d^2) memory beyond X and ``memberships_``, K with the singletons; if there are
     fewer rows than features, it works in their span.
     ``score`` is minus the objective. Weights count as samples against ``min_samples``, so their unit matters.
@@ -303,8 +303,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
             Z = Z[reference.draw(weight, np.arange(len(Z)), middles)]
             weight = np.full(_RULED, min(weight.sum() / len(weight), 1.0))
             reach = core_distances(Z, weight, self.min_samples, **search)
-        radii = np.array([quantile(reach, weight, q) for q in _PERCENTILES])
-        found = separation(Z, weight, reach, radii * (1 + _TIE))
+        found = separation(Z, weight, reach, quantile(reach, weight, _PERCENTILES) * (1 + _TIE))
         if not found.any():
             return float(_PERCENTILES[-1])
         return float(_PERCENTILES[np.flatnonzero(found >= _NEARLY * found.max() * (1 - _TIE))[-1]])

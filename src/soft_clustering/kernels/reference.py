@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.cluster.hierarchy import linkage
 from scipy.linalg import lapack
 from scipy.spatial.distance import cdist, pdist
 
@@ -261,6 +262,13 @@ def pair_bumps(Z: Array, alpha: float, weight: Array) -> Array:
     """For each row (n,): sum_j weight_j exp(-alpha |z_i - z_j|^2), a group of rows at a time."""
     groups = [Z[lo : lo + _GROUP] for lo in range(0, len(Z), _GROUP)]
     return np.concatenate([np.exp(-alpha * cdist(group, Z, "sqeuclidean")) @ weight for group in groups])
+
+
+def reachability_linkage(Z: Array, reach: Array) -> tuple[NDArray[np.intp], Array]:
+    """Single linkage by max(|z_i - z_j|, reach_i, reach_j): merged nodes (n - 1, 2), and levels (n - 1,)."""
+    i, j = np.triu_indices(len(Z), 1)
+    tree = linkage(np.maximum(pdist(Z), np.maximum(reach[i], reach[j])), "single")
+    return tree[:, :2].astype(np.intp), tree[:, 2]
 
 
 def pair_median(Z: Array) -> float:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import log_ndtr
-from sklearn.neighbors import NearestNeighbors
 
 from .._types import Array
 from ..engine.blocks import Block, Blocks, Frame
 from ..engine.initialisation import lloyd
 from ..kernels.pairs import reachability_linkage
+from .dbscan import Search
 
 CRITICAL = 1.8692  # of the Anderson-Darling statistic of G-means, at the level 0.0001
 _FEWEST = 8  # samples that the statistic is for
@@ -24,24 +24,24 @@ _NOISE = 1.4  # power of the share of core samples in ``separation``
 _GROUP = 1 << 22  # neighbours that are looked at together
 
 
-def core_distances(Z: Array, weight: Array, min_samples: int, **search: Any) -> Array:
+def core_distances(Z: Array, weight: Array, min_samples: int, search: Search | None = None) -> Array:
     """The distance of each row (n,) within which the rows, itself included, weigh ``min_samples``, or all of them do.
 
-    ``search`` are the parameters of scikit-learn's ``NearestNeighbors``.
+    ``search`` finds neighbours among the rows, if there is one already.
 
     Examples
     --------
     >>> core_distances(np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 1.0, 2.0]), 2)
     array([1., 1., 0.])
     """
-    neighbours = NearestNeighbors(**search).fit(Z)
+    search = search or Search(Z)
     enough = min(min_samples, weight.sum()) * (1 - 1e-12)
     reach, left, k = np.empty(len(Z)), np.arange(len(Z)), min(min_samples, len(Z))
     while len(left):
         # Rows that weigh less than 1 may need more neighbours than that.
         undecided = []
         for group in np.array_split(left, -(-len(left) * k // _GROUP)):
-            distance, index = neighbours.kneighbors(Z[group], k)
+            distance, index = search.nearest(Z[group], k)
             there = np.cumsum(weight[index], axis=1) >= enough
             there[:, -1] |= k == len(Z)
             found = there.any(axis=1)

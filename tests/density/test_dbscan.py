@@ -5,7 +5,8 @@ import pytest
 from sklearn.cluster import DBSCAN
 from sklearn.datasets import make_blobs
 
-from soft_clustering.density.dbscan import Search, density_clusters
+from soft_clustering.density.dbscan import density_clusters
+from soft_clustering.engine.neighbors import Search
 
 
 @pytest.mark.parametrize("brute", [False, True])

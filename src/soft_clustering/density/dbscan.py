@@ -1,44 +1,14 @@
-"""DBSCAN of weighted rows, and the search for neighbours that it needs."""
+"""DBSCAN of weighted rows."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, triu
+from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial import KDTree
-from sklearn.neighbors import NearestNeighbors
 
 from .._types import Array
-
-Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
-
-
-class Search:
-    """Neighbours among rows (n, d): by a tree, or by brute force, which is faster in many features but less exact."""
-
-    def __init__(self, Z: Array, brute: bool = False, n_jobs: int | None = None) -> None:
-        self.n, self._jobs = len(Z), effective_n_jobs(n_jobs)
-        self._search: Any = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(Z) if brute else KDTree(Z)
-
-    def nearest(self, rows: Array, k: int) -> tuple[Array, NDArray[np.intp]]:
-        """Ascending distances (rows, k) to the nearest, and which they are."""
-        if isinstance(self._search, KDTree):
-            distances, indices = self._search.query(rows, np.arange(1, k + 1), workers=self._jobs)
-        else:
-            distances, indices = self._search.kneighbors(rows, k)
-        return distances, indices
-
-    def pairs(self, radius: float) -> Pairs:
-        """The pairs i, j of different rows within a radius, each once."""
-        if isinstance(self._search, KDTree):
-            i, j = self._search.query_pairs(radius, output_type="ndarray").T
-        else:
-            i, j = triu(self._search.radius_neighbors_graph(radius=radius), 1).nonzero()
-        return i, j
+from ..engine.neighbors import Pairs
 
 
 def density_clusters(pairs: Pairs, weight: Array, min_samples: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -15,8 +15,8 @@ from scipy.special import log_ndtr
 from .._types import Array
 from ..engine.blocks import Block, Blocks, Frame
 from ..engine.initialisation import lloyd
+from ..engine.neighbors import Search
 from ..kernels.pairs import reachability_linkage
-from .dbscan import Search
 
 CRITICAL = 1.8692  # of the Anderson-Darling statistic of G-means, at the level 0.0001
 _FEWEST = 8  # samples that the statistic is for

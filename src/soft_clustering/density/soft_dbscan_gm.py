@@ -41,11 +41,12 @@ from ..engine.covariance import (
 )
 from ..engine.fitting import Fit, say
 from ..engine.loop import Policy, Run, no_units, state_shift
+from ..engine.neighbors import TREE_FEATURES, Search
 from ..fuzzy.fuzzifier import resolve_fuzzifier
 from ..inputs.features import refuse_dask
 from ..kernels import EMPTY, reference
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
-from .dbscan import Search, density_clusters
+from .dbscan import density_clusters
 from .eps import core_distances, gaussian_means, quantile, separation
 
 _PERCENTILES = np.arange(1, 96) / 100  # of the core distances; beyond them isolated samples decide on the radius
@@ -54,7 +55,6 @@ _RULED = 2000  # rows on which 'auto' chooses
 _IN_GAUSSIAN = 0.9  # quantile of the core distances within a cluster of G-means
 _TIE = 1e-9  # a distance beyond eps by less (relatively) is within: ties do not depend on the rounding
 _LEAST, _MOST = 1e-150, 1e150  # radii between which no square overflows or underflows
-_TREE_FEATURES = 15  # up to which trees are faster than brute force
 _FEW_PAIRS = 10**7  # n^2 d up to which trees cost nothing to speak of
 _BLUR = 1e-7  # error of a distance by brute force, relative to the largest norm
 
@@ -277,7 +277,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
         """Labels and core samples of DBSCAN, and its radius in the coordinates of Z."""
         n, d = Z.shape
         # Brute force is faster in many features, but blurs small distances, which trees measure directly.
-        brute = d > _TREE_FEATURES and n * n * d > _FEW_PAIRS
+        brute = d > TREE_FEATURES and n * n * d > _FEW_PAIRS
         least = max(_LEAST, _BLUR * float(np.sqrt(np.einsum("ij,ij->i", Z, Z).max()))) if brute else _LEAST
         search = Search(Z, brute, self.n_jobs)
         if not isinstance(self.eps, str):

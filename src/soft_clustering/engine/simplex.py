@@ -22,7 +22,8 @@ def project_rows(Y: Array) -> Array:
     top = ordered[:, :1]
     excess = (np.cumsum(ordered - top, axis=1) - 1) / np.arange(1, Y.shape[1] + 1)
     # The mean excess of the j largest entries grows with j as long as these are above it: t is the largest one.
-    return np.maximum(Y - top - excess.max(axis=1, keepdims=True), 0)
+    projected: Array = np.maximum(Y - top - excess.max(axis=1, keepdims=True), 0)
+    return projected
 
 
 def least_squares_on_simplex(H: Array, B: Array) -> Array:

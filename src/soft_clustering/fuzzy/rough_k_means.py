@@ -214,7 +214,7 @@ class RoughKMeans(AlternatingClusterer[Array, CenterStatistics]):
         full = weight >= EMPTY
         share = np.array([self.lower_weight, 1 - self.lower_weight])[:, None, None]
         share = np.where(full.all(axis=0), share, full)  # a cluster with one part has the mean of that part
-        centers = (share * total / np.where(full, weight, 1)).sum(axis=0)
+        centers: Array = (share * total / np.where(full, weight, 1)).sum(axis=0)
         empty = ~full.any(axis=(0, 2))
         if empty.any():
             centers[empty] = V[empty]

@@ -461,7 +461,8 @@ def leading_eigenpairs(omega: Array, root: Array, k: int) -> tuple[Array, Array]
     def lanczos() -> tuple[Array, Array]:
         start = np.random.RandomState(0).uniform(size=n)
         S = LinearOperator((n, n), matvec=apply, dtype=np.float64)
-        return eigsh(S, k, which="LA", v0=start, maxiter=_LANCZOS)
+        values, vectors = eigsh(S, k, which="LA", v0=start, maxiter=_LANCZOS)
+        return values, vectors
 
     def dense(**how: Any) -> tuple[Array, Array]:
         S = omega * scale
@@ -470,7 +471,8 @@ def leading_eigenpairs(omega: Array, root: Array, k: int) -> tuple[Array, Array]
         half = Sv - v @ Sv / 2 * v  # Q S Q = S - v half' - half v'
         S -= np.outer(v, half)
         S -= np.outer(half, v)
-        return eigh(S, overwrite_a=True, **how)
+        values, vectors = eigh(S, overwrite_a=True, **how)
+        return values, vectors
 
     solvers: list[Callable[[], tuple[Array, Array]]] = [
         lanczos,

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 _FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # of gamma='scale', among which gamma='auto' chooses
 _ALONE = 2 / 3  # own share of the degree from which on a kernel connects too little to be tried
 _DENSE = 200  # rows up to which all eigenvectors cost less than a few by Lanczos
+_KRYLOV = 30  # dimensions of a Krylov space, at least
 _LANCZOS = 20  # restarts, after which all eigenvectors are computed instead
 _RESIDUAL = 1e-9  # of an eigenvector; the largest eigenvalue is at most 1
 _ZERO = 1e-10  # an eigenvalue, or a score as part of the largest, that is rounding
@@ -461,7 +462,8 @@ def leading_eigenpairs(omega: Array, root: Array, k: int) -> tuple[Array, Array]
     def lanczos() -> tuple[Array, Array]:
         start = np.random.RandomState(0).uniform(size=n)
         S = LinearOperator((n, n), matvec=apply, dtype=np.float64)
-        values, vectors = eigsh(S, k, which="LA", v0=start, maxiter=_LANCZOS)
+        size = max(2 * k + 1, _KRYLOV)
+        values, vectors = eigsh(S, k, which="LA", v0=start, ncv=size, maxiter=_LANCZOS, tol=_RESIDUAL / 10)
         return values, vectors
 
     def dense(**how: Any) -> tuple[Array, Array]:

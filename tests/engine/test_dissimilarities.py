@@ -13,6 +13,7 @@ from soft_clustering.engine.dissimilarities import (
     classical_scaling,
     distinct_draws,
     medoid_labels,
+    quantile,
     validate_objects,
 )
 
@@ -88,3 +89,17 @@ def test_classical_scaling_gives_the_distances_back(scale):
 
 def test_equal_objects_have_no_axis():
     assert classical_scaling(np.zeros((5, 5)), 2).shape == (5, 0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 1000, 200_000])
+@pytest.mark.parametrize("kind", ["distances", "ties", "equal", "far"])
+def test_quantile_is_that_of_numpy(n, kind):
+    values = np.random.default_rng(0).exponential(size=n)
+    values = {
+        "distances": values,
+        "ties": np.round(values, 1),
+        "equal": np.full(n, 2.5),
+        "far": np.where(values < values.max(), values, 1e300),
+    }[kind]
+    for level in (0.0, 1e-6, 0.1, 0.5, 0.6, 1 - 1e-6, 1.0):
+        assert quantile(values, level) == pytest.approx(np.quantile(values, level), rel=1e-13)

@@ -15,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from soft_clustering import EVCLUS
 from soft_clustering.datasets import get_dataset
 from soft_clustering.engine.dissimilarities import Dissimilarities
+from soft_clustering.engine.loop import Run
 from soft_clustering.evidential import evclus
 from soft_clustering.evidential.credal import make_focal_sets
 from soft_clustering.evidential.evclus import sample_partners
@@ -680,3 +681,29 @@ def test_one_step_does_not_warn():
         ConvergenceWarning, match=r"EVCLUS did not converge in max_iter=2 steps.*Increase max_iter or tol"
     ):
         EVCLUS(3, max_iter=2, random_state=0).fit(IRIS)
+
+
+# Many objects: the starts compete on some of them ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pairs", ["auto", 100])
+def test_starts_that_compete_on_some_objects(monkeypatch, pairs):
+    X, y = make_blobs(400, 3, centers=4, cluster_std=1.5, random_state=1)
+    expected = EVCLUS(4, n_dissimilarities=pairs, random_state=0).fit(X)
+    monkeypatch.setattr(evclus, "_EASY", 300)
+    monkeypatch.setattr(evclus, "_FEW", 150)
+    model = EVCLUS(4, n_dissimilarities=pairs, random_state=0).fit(X)
+    assert model.converged_
+    assert model.n_iter_ < expected.n_iter_
+    assert model.objective_ == pytest.approx(expected.objective_, rel=1e-3 if pairs == "auto" else 0.05)
+    assert adjusted_rand_score(y, model.labels_) == pytest.approx(adjusted_rand_score(y, expected.labels_), abs=0.01)
+    assert (EVCLUS(4, n_dissimilarities=pairs, random_state=0).fit(X).masses_ == model.masses_).all()
+    D = cdist(X, X)
+    given = EVCLUS(4, n_dissimilarities=pairs, metric="precomputed", random_state=0).fit(D)
+    assert adjusted_rand_score(given.labels_, model.labels_) > 0.95
+
+
+def test_starts_that_came_to_the_same_place():
+    runs = [Run(None, [J]) for J in (0.3, 0.20001, 0.2, 0.5, 0.3001)]
+    assert [run.history[-1] for run in evclus.different(runs)] == [0.2, 0.3, 0.5]
+    assert len(evclus.different([Run(None, [0.0]), Run(None, [0.0])])) == 1

@@ -22,6 +22,7 @@ from soft_clustering import SoftKSC
 from soft_clustering.kernelized import soft_ksc
 from soft_clustering.kernelized.soft_ksc import (
     leading_eigenpairs,
+    own_share,
     sign_clusters,
     soft_memberships,
     solve,
@@ -84,8 +85,11 @@ def near_identity(n):
     return rbf_kernel(X, gamma=factor(X, 1000))
 
 
-def check_eigenpairs(S, k):
-    values, vectors = leading_eigenpairs(S, k)
+def check_eigenpairs(omega, k):
+    root = np.sqrt(omega.sum(axis=1))
+    values, vectors = leading_eigenpairs(omega, root, k)
+    Q = np.eye(len(omega)) - np.outer(1 / root, 1 / root) / np.square(1 / root).sum()
+    S = Q @ (omega / np.outer(root, root)) @ Q
     assert vectors.shape == (len(S), k)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(k), rtol=0, atol=1e-9)
     np.testing.assert_allclose(S @ vectors, vectors * values, rtol=0, atol=1e-9)
@@ -97,8 +101,19 @@ def test_close_eigenvalues(n, k):
     """Lanczos does not converge on a matrix near the identity, and LAPACK was seen to give too few vectors."""
     check_eigenpairs(near_identity(n), k)
     check_eigenpairs(np.eye(n), k)
-    check_eigenpairs(np.zeros((n, n)), k)
+    check_eigenpairs(np.ones((n, n)), k)  # all eigenvalues are 0
     check_eigenpairs(np.kron(np.eye(n // 10), np.ones((10, 10))), k)
+
+
+def test_widths_that_connect_hardly_any_sample_are_not_tried(capsys):
+    X, _ = make_blobs(300, 10, centers=3, cluster_std=3.0, random_state=0)
+    model = SoftKSC(3, random_state=0, verbose=1).fit(X)
+    shares = [own_share(rbf_kernel(X, gamma=factor(X, f))) for f in (0.5, 1, 2, 4, 8, 16, 32, 64)]
+    tried = sum(share <= 2 / 3 for share in shares)
+    assert 0 < tried < 8
+    assert len(capsys.readouterr().out.splitlines()) == tried
+    assert own_share(rbf_kernel(X, gamma=model.gamma_)) <= 2 / 3
+    assert SoftKSC(3, gamma=factor(X, 64), random_state=0).fit(X).gamma_ == factor(X, 64)  # if it is asked for
 
 
 def no_convergence(*arguments, **keywords):

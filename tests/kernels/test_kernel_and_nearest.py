@@ -19,6 +19,10 @@ RULES = [
     *[("kernel", 2.0, 0.3), ("kernel", 1.4, 5.0), ("kernel", 2.5, 1e-6), ("nearest",)],
     *[("ball", 2.0, 1.2), ("ball", 1.3, 2.5), ("ball", 2.0, 1e150)],
     *[("sparse", 0.3, 1e-3), ("sparse", 1e-5, 1e-3), ("sparse", 50.0, 0.8), ("pull", 0.3, 1e-3)],
+    ("sets", 2.0, 3.0, 1.0, 1.0, 1.0, 4.0, 0.0, 0.0, 0.0, 1.0),
+    ("sets", 1.5, np.inf, 1.0, 1.0, 4.0, 1.0, 0.0, 1e-9, 2.0, 0.0),
+    ("rough", 1.5, 0.0, 1.0, 0.0),
+    ("rough", 1.0, 0.3, 1.0, 1.0),
 ]
 
 
@@ -36,6 +40,8 @@ def test_twins(rule, as_csr, dtype, rtol):
     X[rng.uniform(size=X.shape) < 0.3] = 0
     V = rng.normal(size=(4, 5)).astype(dtype).astype(np.float64)
     V[0] = X[0]
+    if rule[0] == "rough":
+        V[2:] = V[:2]  # it wants each centre twice
     weight = rng.uniform(0.5, 2, len(X))
     block = block_of(sparse.csr_array(X) if as_csr else X, weight)
     expected = reference.center_statistics(block, V, *rule)

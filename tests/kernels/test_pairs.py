@@ -81,3 +81,21 @@ def test_window(vectors):
 @pytest.mark.parametrize("n", [1, 2, 300])
 def test_median_of_equal_rows(n):
     assert np.isnan(pairs.pair_median(np.ones((n, 2))))
+
+
+@pytest.mark.parametrize("n, d", [(2, 1), (3, 2), (63, 3), (64, 3), (65, 40), (400, 8)])
+@pytest.mark.parametrize("largest", [0.0, 1.0, 100.0])
+def test_linkage_of_reachabilities(n, d, largest):
+    rng = np.random.RandomState(n)
+    Z, reach = rng.normal(size=(n, d)), rng.uniform(0, largest, n)
+    Z[n // 2] = Z[0]  # a copy
+    nodes, levels = pairs.reachability_linkage(Z, reach)
+    np.testing.assert_allclose(levels, reference.reachability_linkage(Z, reach)[1], rtol=1e-14)
+    # The rows in a node of the tree are within its level, and no other row is.
+    D = np.maximum(cdist(Z, Z), np.maximum(reach, reach[:, None]))
+    members = [{i} for i in range(n)]
+    for (a, b), level in zip(nodes, levels, strict=True):
+        assert not members[a] & members[b]
+        assert D[np.ix_(list(members[a]), list(members[b]))].min() == pytest.approx(level, rel=1e-14)
+        members.append(members[a] | members[b])
+    assert len(members[-1]) == n

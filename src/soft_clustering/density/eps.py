@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist
 from scipy.special import log_ndtr
-from sklearn.neighbors import NearestNeighbors
 
 from .._types import Array
 from ..engine.blocks import Block, Blocks, Frame
 from ..engine.initialisation import lloyd
+from ..engine.neighbors import Search
+from ..kernels.pairs import reachability_linkage
 
 CRITICAL = 1.8692  # of the Anderson-Darling statistic of G-means, at the level 0.0001
 _FEWEST = 8  # samples that the statistic is for
@@ -24,24 +24,24 @@ _NOISE = 1.4  # power of the share of core samples in ``separation``
 _GROUP = 1 << 22  # neighbours that are looked at together
 
 
-def core_distances(Z: Array, weight: Array, min_samples: int, **search: Any) -> Array:
+def core_distances(Z: Array, weight: Array, min_samples: int, search: Search | None = None) -> Array:
     """The distance of each row (n,) within which the rows, itself included, weigh ``min_samples``, or all of them do.
 
-    ``search`` are the parameters of scikit-learn's ``NearestNeighbors``.
+    ``search`` finds neighbours among the rows, if there is one already.
 
     Examples
     --------
     >>> core_distances(np.array([[0.0], [1.0], [3.0]]), np.array([1.0, 1.0, 2.0]), 2)
     array([1., 1., 0.])
     """
-    neighbours = NearestNeighbors(**search).fit(Z)
+    search = search or Search(Z)
     enough = min(min_samples, weight.sum()) * (1 - 1e-12)
     reach, left, k = np.empty(len(Z)), np.arange(len(Z)), min(min_samples, len(Z))
     while len(left):
         # Rows that weigh less than 1 may need more neighbours than that.
         undecided = []
         for group in np.array_split(left, -(-len(left) * k // _GROUP)):
-            distance, index = neighbours.kneighbors(Z[group], k)
+            distance, index = search.nearest(Z[group], k)
             there = np.cumsum(weight[index], axis=1) >= enough
             there[:, -1] |= k == len(Z)
             found = there.any(axis=1)
@@ -51,19 +51,20 @@ def core_distances(Z: Array, weight: Array, min_samples: int, **search: Any) -> 
     return reach
 
 
-def quantile(values: Array, weight: Array, q: float) -> float:
-    """The quantile of NumPy, linear between two values, of values repeated as their weights say.
+def quantile(values: Array, weight: Array, q: float | Array) -> Any:
+    """The quantiles of NumPy, linear between two values, of values repeated as their weights say.
 
     Examples
     --------
-    >>> quantile(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]), 0.75)
-    2.25
+    >>> quantile(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0]), np.array([0.25, 0.75]))
+    array([1.75, 2.25])
     """
     order = np.argsort(values)
     past = np.cumsum(weight[order])
-    part, place = np.modf(max(q * (past[-1] - 1), 0.0))
-    low, high = values[order[np.minimum(np.searchsorted(past, [place, place + 1], side="right"), len(values) - 1)]]
-    return float(low + part * (high - low))
+    part, place = np.modf(np.maximum(q * (past[-1] - 1), 0.0))
+    ends = np.searchsorted(past, np.stack([place, place + 1]), side="right")
+    low, high = values[order[np.minimum(ends, len(values) - 1)]]
+    return low + part * (high - low)
 
 
 def separation(Z: Array, weight: Array, reach: Array, radii: Array) -> Array:
@@ -75,7 +76,7 @@ def separation(Z: Array, weight: Array, reach: Array, radii: Array) -> Array:
     core samples, and clusters that a slightly larger radius would join count little. The power of c says what noise
     costs: with c^2, the mean over all pairs in which noise counts 0, the rule joins clusters that touch to have less
     noise; with c, it leaves too few core samples in many features. Single linkage of the mutual reachability distances
-    max(|z_i - z_j|, reach_i, reach_j) knows the clusters of all radii. Time and memory are O(n^2).
+    max(|z_i - z_j|, reach_i, reach_j) knows the clusters of all radii. Time is O(n^2).
 
     Examples
     --------
@@ -86,18 +87,17 @@ def separation(Z: Array, weight: Array, reach: Array, radii: Array) -> Array:
     n = len(Z)
     if n < 2:
         return np.zeros(len(radii))
-    i, j = np.triu_indices(n, 1)
-    tree = linkage(np.maximum(pdist(Z), np.maximum(reach[i], reach[j])), "single")
-    first, second, level = tree[:, 0].astype(int), tree[:, 1].astype(int), tree[:, 2, None]
+    nodes, level = reachability_linkage(Z, reach)
     mass = np.zeros((2 * n - 1, len(radii)))  # of the core samples in each node of the tree
     mass[:n] = weight[:, None] * (reach[:, None] <= radii)
-    for step, (a, b) in enumerate(zip(first, second, strict=True)):
-        mass[n + step] = mass[a] + mass[b]
+    for step, (a, b) in enumerate(nodes.tolist(), n):
+        np.add(mass[a], mass[b], out=mass[step])
     with np.errstate(divide="ignore", invalid="ignore"):
-        gap = np.where(level > radii, 1 - radii / level, 0.0)
+        gap = np.where(level[:, None] > radii, 1 - radii / level[:, None], 0.0)
     total = weight.sum()
     core = np.maximum(mass[-1] / total, np.finfo(float).tiny)
-    answer: Array = 2 * (mass[first] * mass[second] * gap).sum(axis=0) * core ** (_NOISE - 2) / total**2
+    pairs = mass[nodes[:, 0]] * mass[nodes[:, 1]]
+    answer: Array = 2 * (pairs * gap).sum(axis=0) * core ** (_NOISE - 2) / total**2
     return answer
 
 

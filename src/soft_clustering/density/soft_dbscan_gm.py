@@ -25,7 +25,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.cluster import DBSCAN
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -42,10 +41,12 @@ from ..engine.covariance import (
 )
 from ..engine.fitting import Fit, say
 from ..engine.loop import Policy, Run, no_units, state_shift
+from ..engine.neighbors import TREE_FEATURES, Search
 from ..fuzzy.fuzzifier import resolve_fuzzifier
 from ..inputs.features import refuse_dask
 from ..kernels import EMPTY, reference
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
+from .dbscan import density_clusters
 from .eps import core_distances, gaussian_means, quantile, separation
 
 _PERCENTILES = np.arange(1, 96) / 100  # of the core distances; beyond them isolated samples decide on the radius
@@ -54,7 +55,6 @@ _RULED = 2000  # rows on which 'auto' chooses
 _IN_GAUSSIAN = 0.9  # quantile of the core distances within a cluster of G-means
 _TIE = 1e-9  # a distance beyond eps by less (relatively) is within: ties do not depend on the rounding
 _LEAST, _MOST = 1e-150, 1e150  # radii between which no square overflows or underflows
-_TREE_FEATURES = 15  # up to which trees are faster than brute force
 _FEW_PAIRS = 10**7  # n^2 d up to which trees cost nothing to speak of
 _BLUR = 1e-7  # error of a distance by brute force, relative to the largest norm
 
@@ -165,8 +165,8 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
     that distances are Mahalanobis ones, and that the loop iterates are from memory. Rows are taken along a fixed
     projection, so that the result does not depend on their order, samples in reach of two clusters included.
 
-    The search for neighbours is scikit-learn's: O(n log n) time in few features, O(n^2 d) in many, and memory of the
-    order of all pairs within the radius; ``'auto'`` runs it twice, and holds the distances between at most 2000 rows.
+    The search for neighbours is by a tree, or for many rows of more than 15 features by brute force: O(n log n) time in
+    few features, O(n^2 d) in many, and memory of the order of all pairs within the radius; ``'auto'`` runs it twice.
     A pass costs O(n K d^2) time and O(K d^2) memory beyond X and ``memberships_``, K with the singletons; if there are
     fewer rows than features, it works in their span.
     ``score`` is minus the objective. Weights count as samples against ``min_samples``, so their unit matters.
@@ -255,56 +255,53 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
         block = blocks.blocks[0]
         order = block.order
         Z, weight = block.take(order), np.ones(block.n) if block.weight is None else block.weight[order]
-        found, radius = self._dbscan(Z, weight, blocks.frame.unit)
-        K = int(found.labels_.max()) + 1
-        parts = [_moments(Z[found.labels_ == k], weight[found.labels_ == k]) for k in range(K)]
+        found, core, radius = self._dbscan(Z, weight, blocks.frame.unit)
+        K = int(found.max()) + 1
+        parts = [_moments(Z[found == k], weight[found == k]) for k in range(K)]
         # Largest first, which neither the order of the rows nor the direction of the axes changes.
         rank = sorted(range(K), key=lambda k: (-parts[k][0], -np.trace(parts[k][2])))
         parts = [parts[k] for k in rank] or [_moments(Z, weight)]
-        labels = np.append(np.argsort(rank), -1).astype(np.intp)[found.labels_]
+        labels = np.append(np.argsort(rank), -1).astype(np.intp)[found]
         singletons = np.unique(Z[labels == -1], axis=0) if K and self.noise == "singleton" else np.empty((0, blocks.d))
         weights, means, covariances = (np.stack(values) for values in zip(*parts, strict=True))
         resolve_fuzzifier(self.m, block.n, blocks.n_features, len(means) + len(singletons))
         rows = order if blocks.kept is None else blocks.kept[order]
         self.dbscan_labels_ = np.full(blocks.n_input, -1)
         self.dbscan_labels_[rows] = labels
-        self.core_sample_indices_ = np.sort(rows[found.core_sample_indices_])
+        self.core_sample_indices_ = np.sort(rows[core])
         self.eps_ = radius / blocks.frame.unit if isinstance(self.eps, str) else float(self.eps)
         say(self, f"eps {self.eps_:.4g}: {K} density clusters, {np.sum(labels == -1)} noise samples")
         return Prototypes(*self._ellipsoids(weights, np.vstack([means, singletons]), covariances, blocks), K)
 
-    def _dbscan(self, Z: Array, weight: Array, unit: float) -> tuple[DBSCAN, float]:
-        """DBSCAN and its radius, in the coordinates of Z."""
+    def _dbscan(self, Z: Array, weight: Array, unit: float) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
+        """Labels and core samples of DBSCAN, and its radius in the coordinates of Z."""
         n, d = Z.shape
         # Brute force is faster in many features, but blurs small distances, which trees measure directly.
-        brute = d > _TREE_FEATURES and n * n * d > _FEW_PAIRS
-        search = {"algorithm": "brute" if brute else "kd_tree", "n_jobs": self.n_jobs}
+        brute = d > TREE_FEATURES and n * n * d > _FEW_PAIRS
         least = max(_LEAST, _BLUR * float(np.sqrt(np.einsum("ij,ij->i", Z, Z).max()))) if brute else _LEAST
-
-        def cluster(eps: float) -> tuple[DBSCAN, float]:
-            eps = min(max(eps, least), _MOST)
-            found = DBSCAN(eps=eps * (1 + _TIE), min_samples=self.min_samples, **search)
-            return found.fit(Z, sample_weight=weight), eps
-
+        search = Search(Z, brute, self.n_jobs)
         if not isinstance(self.eps, str):
-            return cluster(float(self.eps) * unit)
-        reach = core_distances(Z, weight, self.min_samples, **search)
-        if self.eps == "gmeans":
-            parts = gaussian_means(Z, weight)
-            inside = [parts == k for k in range(parts.max() + 1)]
-            return cluster(float(np.mean([quantile(reach[k], weight[k], _IN_GAUSSIAN) for k in inside])))
-        return cluster(quantile(reach, weight, self._best_percentile(Z, weight, reach, search)))
+            radius = float(self.eps) * unit
+        else:
+            reach = core_distances(Z, weight, self.min_samples, search)
+            if self.eps == "gmeans":
+                parts = gaussian_means(Z, weight)
+                inside = [parts == k for k in range(parts.max() + 1)]
+                radius = float(np.mean([quantile(reach[k], weight[k], _IN_GAUSSIAN) for k in inside]))
+            else:
+                radius = float(quantile(reach, weight, self._best_percentile(Z, weight, reach, brute)))
+        radius = min(max(radius, least), _MOST)
+        return *density_clusters(search.pairs(radius * (1 + _TIE)), weight, self.min_samples), radius
 
-    def _best_percentile(self, Z: Array, weight: Array, reach: Array, search: dict[str, Any]) -> float:
+    def _best_percentile(self, Z: Array, weight: Array, reach: Array, brute: bool) -> float:
         """The largest percentile of the core distances that separates nearly as well as the best one."""
         if len(Z) > _RULED:
             # A sample is sparser, but its percentiles are at the same places.
             middles = (np.arange(_RULED) + 0.5) / _RULED
             Z = Z[reference.draw(weight, np.arange(len(Z)), middles)]
             weight = np.full(_RULED, min(weight.sum() / len(weight), 1.0))
-            reach = core_distances(Z, weight, self.min_samples, **search)
-        radii = np.array([quantile(reach, weight, q) for q in _PERCENTILES])
-        found = separation(Z, weight, reach, radii * (1 + _TIE))
+            reach = core_distances(Z, weight, self.min_samples, Search(Z, brute, self.n_jobs))
+        found = separation(Z, weight, reach, quantile(reach, weight, _PERCENTILES) * (1 + _TIE))
         if not found.any():
             return float(_PERCENTILES[-1])
         return float(_PERCENTILES[np.flatnonzero(found >= _NEARLY * found.max() * (1 - _TIE))[-1]])

@@ -23,6 +23,7 @@ from .blocks import Frame, make_blocks
 
 _MEDOID_STEPS = 100
 _CHUNK = 1 << 22  # numbers of a temporary array
+_SAMPLE = 1 << 14  # values that bracket a quantile
 # These metrics depend on differences alone, so the data may be shifted and scaled by a frame without loss of accuracy.
 _OF_DIFFERENCES = {
     "euclidean": "euclidean",
@@ -153,6 +154,29 @@ class Dissimilarities:
                 return count
             np.minimum(nearest, self.between(slice(None), [farthest])[:, 0], out=nearest)
         return most
+
+
+def quantile(values: Array, level: float) -> float:
+    """The quantile of NumPy, of values (n,) that may be many: a sample brackets it, and only the bracket is sorted.
+
+    Examples
+    --------
+    >>> quantile(np.array([3.0, 1.0, 2.0]), 0.75)
+    2.5
+    """
+    n = len(values)
+    if n > 4 * _SAMPLE:
+        sample = np.sort(values[np.random.RandomState(0).randint(n, size=_SAMPLE)])
+        reach = 2 * np.sqrt(_SAMPLE)  # at least four standard deviations of the rank
+        ends = np.clip([level * _SAMPLE - reach, level * _SAMPLE + reach], 0, _SAMPLE - 1).astype(np.intp)
+        low, high = sample[ends]
+        part, place = np.modf(level * (n - 1))
+        rank = int(place) - np.count_nonzero(values < low)
+        inside = values[(values >= low) & (values <= high)]
+        if 0 <= rank < len(inside) - 1:
+            inside.partition([rank, rank + 1])
+            return float(inside[rank] + part * (inside[rank + 1] - inside[rank]))
+    return float(np.quantile(values, level))
 
 
 def medoid_labels(D: Array, n_clusters: int, rng: np.random.RandomState) -> NDArray[np.intp]:

@@ -1,17 +1,47 @@
-"""The graph of nearest neighbours, with weights that need no scale."""
+"""The search for neighbours, and the graph of nearest neighbours, with weights that need no scale."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
 from .._types import Array
 
+TREE_FEATURES = 15  # up to which trees are faster than brute force
 _TIE = 1e-6  # part of the mean weight: a neighbour of smaller weight is as far as the last
+
+
+Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+class Search:
+    """Neighbours among rows (n, d): by a tree, or by brute force, which is faster in many features but less exact."""
+
+    def __init__(self, Z: Array, brute: bool = False, n_jobs: int | None = None) -> None:
+        self.n, self._jobs = len(Z), effective_n_jobs(n_jobs)
+        self._search: Any = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(Z) if brute else KDTree(Z)
+
+    def nearest(self, rows: Array, k: int) -> tuple[Array, NDArray[np.intp]]:
+        """Ascending distances (rows, k) to the nearest, and which they are."""
+        if isinstance(self._search, KDTree):
+            distances, indices = self._search.query(rows, np.arange(1, k + 1), workers=self._jobs)
+        else:
+            distances, indices = self._search.kneighbors(rows, k)
+        return distances, indices
+
+    def pairs(self, radius: float) -> Pairs:
+        """The pairs i, j of different rows within a radius, each once."""
+        if isinstance(self._search, KDTree):
+            i, j = self._search.query_pairs(radius, output_type="ndarray").T
+        else:
+            i, j = sparse.triu(self._search.radius_neighbors_graph(radius=radius), 1).nonzero()
+        return i, j
 
 
 def adaptive_weights(D: Array) -> Array:
@@ -59,7 +89,7 @@ class Neighbors:
     """The k nearest of some points (m, d), and the weights of the graph between a row and them."""
 
     def __init__(self, points: Array, k: int) -> None:
-        self._points, self._k, self._search = points, k, NearestNeighbors().fit(points)
+        self._points, self._k, self._search = points, k, Search(points, points.shape[1] > TREE_FEATURES)
         self.may_have_copies = False  # set by graph()
 
     def nearest(self, Z: Array | None = None) -> tuple[NDArray[np.intp], Array]:
@@ -68,7 +98,14 @@ class Neighbors:
         Without Z the rows are the points themselves, none of which is its own neighbour.
         """
         rows, others = (self._points, len(self._points) - 1) if Z is None else (Z, len(self._points))
-        indices = self._search.kneighbors(Z, min(self._k + 1, others), return_distance=False)
+        k = min(self._k + 1, others)
+        if Z is None:
+            indices = self._search.nearest(rows, k + 1)[1]
+            kept = indices != np.arange(len(rows))[:, None]
+            kept[kept.all(axis=1), -1] = False  # a row with so many copies that it is not among them
+            indices = indices[kept].reshape(-1, k)
+        else:
+            indices = self._search.nearest(rows, k)[1]
         D = np.empty(indices.shape)
         for j, column in enumerate(indices.T):
             difference = rows - self._points[column]

@@ -17,12 +17,13 @@ def project_rows(Y: Array) -> Array:
     array([[0.3, 0.7],
            [1. , 0. ]])
     """
+    ordered = np.sort(Y, axis=1)[:, ::-1]
     # Shifted rows have the same projection, and their sums lose no digits.
-    Y = Y - Y.max(axis=1, keepdims=True)
-    ordered = -np.sort(-Y, axis=1)
-    excess = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, Y.shape[1] + 1)
-    last = np.count_nonzero(ordered > excess, axis=1) - 1
-    return np.maximum(Y - np.take_along_axis(excess, last[:, None], axis=1), 0)
+    top = ordered[:, :1]
+    excess = (np.cumsum(ordered - top, axis=1) - 1) / np.arange(1, Y.shape[1] + 1)
+    # The mean excess of the j largest entries grows with j as long as these are above it: t is the largest one.
+    projected: Array = np.maximum(Y - top - excess.max(axis=1, keepdims=True), 0)
+    return projected
 
 
 def least_squares_on_simplex(H: Array, B: Array) -> Array:

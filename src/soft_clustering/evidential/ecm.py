@@ -13,8 +13,7 @@ by alternating the two exact minimisations:
   H_kl = sum of c_j^(alpha-2) W_ij over the samples and the sets that contain both k and l, and
   B_k = sum of c_j^(alpha-1) W_ij x_i over the samples and the sets that contain k.
 
-The inner products of samples and set prototypes are means of those with the cluster prototypes, so that a pass costs
-O(n K d + n K f), f the number of sets.
+A pass costs O(n f d), f the number of sets.
 
 References
 ----------
@@ -42,13 +41,12 @@ from ..engine.loop import Policy, Run, state_shift
 from ..engine.streaming import StreamingClusterer
 from ..fuzzy.fuzzifier import auto_fuzzifier, smaller
 from ..kernels import EMPTY
-from ..kernels.reference import fcm_rule
+from ..kernels.centers import center_memberships, center_statistics
 from .credal import FOCAL_SETS, CredalMixin, make_focal_sets, pignistic, singletons
 
 _MOST_AUTO = 5  # clusters of which focal_sets='auto' takes all subsets
 _LEAST, _MOST = np.finfo(np.float64).tiny, 1e300  # squared distances between which nothing overflows
-_EXPANDED = 1e-10  # a squared distance that is a smaller part of its terms has lost too many digits
-_ON = (64 * np.finfo(np.float64).eps) ** 2  # and one that is an even smaller part is rounding
+_ON = 2 * (64 * np.finfo(np.float64).eps) ** 2  # a squared distance below this part of that from the origin is rounding
 _RIDGE = 1e-9  # of the diagonal of H
 _NOBODY = 1e-6  # a cluster is empty if no sample has a larger mass on it
 
@@ -174,7 +172,7 @@ class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
 
     Notes
     -----
-    A pass costs O(n K d + n K f) time for f sets; memory beyond X, ``masses_`` and ``memberships_`` is O(K d + n).
+    A pass costs O(n f d) time for f sets; memory beyond X, ``masses_`` and ``memberships_`` is O(f d + n).
     ``score`` is minus the objective.
 
     The prototype of a set may lie on a cluster between two others and take mass from it: that is in the model, and why
@@ -274,36 +272,18 @@ class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
                 noise = _squared(np.sqrt(self.delta_scale) * np.sqrt(spread or 1.0))
             yield Prototypes(V, noise)
 
-    def _costs(self, block: Block, state: Prototypes) -> Iterator[tuple[int, Array, Array, Array]]:
-        """(first row, rows, weights, costs (rows, f)) a piece at a time: delta^2, then c_j^alpha d_ij^2, never 0."""
-        V = state.centers
-        shares = self._sets / self._sizes[:, None]
-        norms = np.einsum("jk,jk->j", shares @ (V @ V.T), shares)
-        for lo, Z, w in block.pieces(len(self.focal_sets_)):
-            costs = np.empty((len(Z), len(self.focal_sets_)))
-            costs[:, 0], D = state.noise, costs[:, 1:]
-            squares = np.einsum("ij,ij->i", Z, Z)[:, None] + norms
-            np.subtract(squares, 2 * (Z @ V.T) @ shares.T, out=D)
-            near = _EXPANDED * squares > D
-            for j in np.flatnonzero(near.any(axis=0)):
-                difference = Z[near[:, j]] - shares[j] @ V
-                D[near[:, j], j] = np.einsum("ij,ij->i", difference, difference)
-            D[_ON * squares >= D] = 0
-            np.maximum(D, _LEAST, out=D)
-            with np.errstate(over="ignore"):
-                D *= self._penalty
-            yield lo, Z, w, costs
+    def _rule(self, state: Prototypes, noise: float) -> tuple[Any, ...]:
+        """The prototypes of all sets, any for the empty one, and the rule of the kernels that gives the masses."""
+        V = np.vstack([np.zeros_like(state.centers[0]), self._sets @ state.centers / self._sizes[:, None]])
+        rounding = np.maximum(_ON * np.einsum("ij,ij->i", V, V), _LEAST)
+        return V, "sets", self.beta_, noise, 1.0, *self._penalty, *rounding
 
     def _statistics(self, block: Block, state: Prototypes) -> SetStatistics:
-        weight, total, objective = np.zeros(len(self._sets)), np.zeros_like(state.centers), 0.0
-        for _, Z, w, costs in self._costs(block, state):
-            _, W, J = fcm_rule(costs, self.beta_)
-            W = W[:, 1:] * w[:, None]
-            weight += W.sum(axis=0)
-            total += ((W * self._sizes ** (self.alpha - 1)) @ self._sets).T @ Z
-            objective += float(w @ J)
-        gram = (self._sets.T * (self._sizes ** (self.alpha - 2) * weight)) @ self._sets
-        return SetStatistics(gram, total, objective)
+        statistics = center_statistics(block, *self._rule(state, state.noise))
+        weight, total = statistics.weight[1:, None], statistics.total[1:]
+        sizes, sets = self._sizes[:, None], self._sets
+        gram = sets.T @ (sizes ** (self.alpha - 2) * weight * sets)
+        return SetStatistics(gram, sets.T @ (sizes ** (self.alpha - 1) * total), statistics.objective)
 
     def _update(self, state: Prototypes, statistics: SetStatistics, blocks: Blocks) -> Prototypes:
         return self._moved(state, statistics, statistics.weight, blocks)
@@ -315,16 +295,11 @@ class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
         return state._replace(centers=V + np.linalg.solve(weight + ridge, statistics.total - statistics.weight @ V))
 
     def _memberships(self, block: Block, state: Prototypes) -> NDArray[Any]:
-        U = np.empty((block.n, self.n_clusters), dtype=block.X.dtype)
-        for lo, Z, _, costs in self._costs(block, state):
-            U[lo : lo + len(Z)] = pignistic(fcm_rule(costs[:, 1:], self.beta_)[0], self.focal_sets_[1:])
-        return U
+        masses = center_memberships(block, *self._rule(state, np.inf))[:, 1:]  # those of an outlier are no less exact
+        return pignistic(masses.astype(np.float64), self.focal_sets_[1:]).astype(block.X.dtype)
 
     def _masses(self, block: Block, state: Prototypes) -> NDArray[Any]:
-        masses = np.empty((block.n, len(self.focal_sets_)), dtype=block.X.dtype)
-        for lo, Z, _, costs in self._costs(block, state):
-            masses[lo : lo + len(Z)] = fcm_rule(costs, self.beta_)[0]
-        return masses
+        return center_memberships(block, *self._rule(state, state.noise))
 
     # The protocol ---------------------------------------------------------------------------------------------------
 

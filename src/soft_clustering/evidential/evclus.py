@@ -34,7 +34,7 @@ Knowledge-Based Systems 106, 179-195.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -45,11 +45,11 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import Array, MatrixLike, Seed
+from .._types import Array, Indices, MatrixLike, Seed
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import make_blocks
-from ..engine.dissimilarities import Dissimilarities, distinct_draws, medoid_labels, validate_objects
+from ..engine.dissimilarities import Dissimilarities, distinct_draws, medoid_labels, quantile, validate_objects
 from ..engine.fitting import Fit, not_converged
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, finished
@@ -67,6 +67,8 @@ _ALL_PAIRS = 5000  # objects up to which n_dissimilarities='auto' takes all pair
 _SAMPLED = 200  # and others that it compares an object with above
 _MOST_PAIRS = 20_000  # objects up to which all pairs can be asked for: 3.2 GB
 _ALIKE = 1 - 1e-6  # part of d0 from which on dissimilarities are all the same
+_EASY, _FEW = 1000, 500  # of more objects than the first number, the starts compete on so many
+_SAME = 1e-3  # relative difference of the objectives of two starts that came to the same place
 _TOGETHER = 20  # objects that share their sampled partners
 _LABEL_MASS = 0.7  # of the set of its label, if a start comes from labels
 _RIDGE = 1e-6  # of the mean diagonal, in the programme of a new object
@@ -102,9 +104,10 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         Where the starts come from: k-means labels (k-medoids for dissimilarities), random masses, or one of the former
         and ``n_init - 1`` of the latter (``'auto'``).
     n_init : int, default=4
-        Starts; the one of smallest objective is kept.
+        Starts; the one of smallest objective is kept. If there are more than 1000 objects, several starts first run on
+        500 of them, drawn at random; those that end at different objectives go on with all objects.
     max_iter : int, default=300
-        Steps per start.
+        Steps per start, and of those that go on with all objects.
     tol : float, default=1e-5
         Converged when five steps in a row change the objective by at most ``tol`` times its value.
     random_state : int, RandomState or None, default=None
@@ -273,10 +276,25 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
                 sizes = self.focal_sets_.sum(axis=1)
                 largest = (sizes == sizes.max()) / (sizes == sizes.max()).sum()
                 fit.runs.append(finished(np.tile(largest, (n, 1))))
-            else:
-                starts = labels + [None] * (self.n_init - len(labels))
+                return self
+            starts = labels + [None] * (self.n_init - len(labels))
+            if len(starts) == 1 or n <= _EASY:
                 fit.runs += [Run(self._start(start, n, rng)) for start in starts]
-                self._descend(pairs, fit)
+            else:
+                some = np.sort(rng.permutation(n)[:_FEW])
+
+                def to_some(part: Indices) -> Array:
+                    """The targets of a part of the objects, to some of them."""
+                    if isinstance(pairs, AllPairs):
+                        return pairs.delta[part][:, some]
+                    return self._targets(objects.between(part, some))
+
+                few = AllPairs(to_some(some), pairs.Xi)
+                np.fill_diagonal(few.delta, 0)
+                tried = [Run(self._start(None if start is None else start[some], _FEW, rng)) for start in starts]
+                self._descend(few, tried, fit)
+                fit.runs += [Run(self._fitting_masses(run.state, to_some, X.shape)) for run in different(tried)]
+            self._descend(pairs, fit.runs, fit)
         return self
 
     def predict_masses(self, X: MatrixLike) -> NDArray[Any]:
@@ -292,16 +310,11 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         """
         check_is_fitted(self, "masses_")
         X = validate_objects(self, X, self._known.metric.name, reset=False)
-        A = self._known_masses @ conflict_matrix(self.focal_sets_)
-        masses = np.empty((len(X), A.shape[1]), dtype=X.dtype)
         with single_threaded_blas():
-            H = A.T @ A / len(A)
-            H += _RIDGE * H.trace() / len(H) * np.eye(len(H))
-            step = max(1, _CHUNK // max(len(A), X.shape[1], 16 * len(H)))
-            for lo in range(0, len(X), step):
-                delta = self._targets(self._known.measure(X[lo : lo + step]))
-                masses[lo : lo + step] = least_squares_on_simplex(H, delta @ A / len(A))
-        return masses
+            masses = self._fitting_masses(
+                self._known_masses, lambda part: self._targets(self._known.measure(X[part])), X.shape
+            )
+        return masses.astype(X.dtype)
 
     def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Memberships of new data.
@@ -338,7 +351,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         pairs: AllPairs | SampledPairs
         if k < n - 1:
             order, partners, D = sample_partners(objects, k, rng)
-            self._settle_d0(D.reshape(-1, k)[:n].flatten(), objects.metric.unit)
+            self._settle_d0(D.reshape(-1, k)[:n].ravel(), objects.metric.unit)
             pairs, chosen = SampledPairs(order, partners, self._targets(D), Xi), order[:k]
         elif n <= _MOST_PAIRS:
             D = objects.between(slice(None), slice(None))
@@ -353,7 +366,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         return pairs if pairs.total > SLACK * n * min(k, n) else None, chosen
 
     def _settle_d0(self, D: Array, unit: float) -> None:
-        """Set the two scales, measured and in input units, from dissimilarities whose order is not kept."""
+        """Set the two scales, measured and in input units."""
         self._near = 0.0
         if not isinstance(self.d0, str):
             self._d0 = min(max(float(self.d0) / unit, 1e-300), 1e300)
@@ -361,9 +374,9 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
             self._d0 = 0.0
         elif isinstance(self.quantile, str):
             K = self.n_clusters
-            self._near, self._d0 = map(float, np.quantile(D, [1 / (2 * K), (1 + 1 / K) / 2], overwrite_input=True))
+            self._near, self._d0 = quantile(D, 1 / (2 * K)), quantile(D, (1 + 1 / K) / 2)
         else:
-            self._d0 = float(np.quantile(D, self.quantile, overwrite_input=True))
+            self._d0 = quantile(D, self.quantile)
         if self._d0 == 0:
             self._d0 = float(D[D > 0].min()) if D.any() else 1.0
         if self._near >= _ALIKE * self._d0:  # there is hardly any difference that conflict could mimic
@@ -394,9 +407,9 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         M[np.arange(n), self.focal_sets_.argmax(axis=0)[labels]] = _LABEL_MASS
         return M
 
-    def _descend(self, pairs: AllPairs | SampledPairs, fit: Fit[Array]) -> None:
-        """Run all starts in step, so that they share products with the targets."""
-        active = [(number, descend(pairs, run, self.max_iter, self.tol)) for number, run in enumerate(fit.runs)]
+    def _descend(self, pairs: AllPairs | SampledPairs, runs: list[Run[Array]], fit: Fit[Array]) -> None:
+        """Runs in step, so that they share products with the targets."""
+        active = [(number, descend(pairs, run, self.max_iter, self.tol)) for number, run in enumerate(runs)]
         asked = [next(steps) for _, steps in active]
         while active:
             going = []
@@ -404,8 +417,17 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
                 try:
                     going.append(((number, steps), steps.send(P)))
                 except StopIteration:
-                    fit.report_start(number + 1, fit.runs[number])
+                    fit.report_start(number + 1, runs[number])
             active, asked = [start for start, _ in going], [M for _, M in going]
+
+    def _fitting_masses(self, known: Array, to_known: Callable[[slice], Array], shape: tuple[int, int]) -> Array:
+        """The masses of objects, given by an array of some shape, that fit their targets to objects of known masses."""
+        A = known @ conflict_matrix(self.focal_sets_)
+        H = A.T @ A / len(A)
+        H += _RIDGE * H.trace() / len(H) * np.eye(len(H))
+        step = max(1, _CHUNK // max(len(A), shape[1], 16 * len(H)))
+        parts = (to_known(slice(lo, lo + step)) for lo in range(0, shape[0], step))
+        return np.concatenate([least_squares_on_simplex(H, delta @ A / len(A)) for delta in parts])
 
     def _complaints(self, run: Run[Array], n_distinct: int) -> Iterator[str]:
         """What to warn of after a fit."""
@@ -418,6 +440,13 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
                 f"EVCLUS left {K - found} of n_clusters={K} clusters without objects; try fewer clusters, a smaller "
                 "quantile or more starts"
             )
+
+
+def different(runs: list[Run[Array]]) -> list[Run[Array]]:
+    """The runs, the best first, without those that came to the objective of a better one."""
+    ordered = sorted(runs, key=lambda run: run.history[-1])
+    J = np.array([run.history[-1] for run in ordered])
+    return [ordered[i] for i in np.flatnonzero(np.diff(J, prepend=-np.inf) > _SAME * J)]
 
 
 def sample_partners(

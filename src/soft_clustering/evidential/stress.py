@@ -45,8 +45,8 @@ def targets(D: Array, d0: float, near: float = 0.0) -> Array:
             np.maximum(D, 0, out=D)
             D /= 1 - (near / d0) ** 2
         D *= np.log(0.05)
-    np.expm1(D, out=D)
-    return np.negative(D, out=D)
+        np.exp(D, out=D)
+    return np.subtract(1, D, out=D)
 
 
 class AllPairs:

@@ -28,11 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array, Init, MatrixLike, Seed
@@ -43,26 +42,13 @@ from ..engine.collapse import collapse
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, array_key
 from ..kernels import EMPTY
+from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 
-_TIE = 1e-12  # distances that differ by less (relatively) are equal: a tie does not depend on the rounding
-
-
-class RoughStatistics(NamedTuple):
-    """Weights and sums of the rows in the two parts of each cluster, lower approximation first."""
-
-    weight: Array  # (2, K)
-    total: Array  # (2, K, d)
-    objective: float
-    worst: float  # largest squared distance of a row from its nearest centre
-    worst_row: Array  # (d,)
-
-    def merge(self, other: RoughStatistics) -> RoughStatistics:
-        """The statistics of both blocks together."""
-        sums = self.weight + other.weight, self.total + other.total, self.objective + other.objective
-        return RoughStatistics(*sums, *max(self[3:], other[3:], key=lambda worst: worst[0]))
+# Distances that differ by less (relatively) are equal: a tie does not depend on the rounding. By the bytes of a number.
+_TIE = {8: 1e-12, 4: 1e-6}
 
 
-class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
+class RoughKMeans(AlternatingClusterer[Array, CenterStatistics]):
     """Rough k-means: sure and possible members of each cluster.
 
     A sample that is clearly nearest to one centre is in the lower approximation of that cluster. A sample about as near
@@ -136,8 +122,8 @@ class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
     distances are all alike, as in many features, boundaries are large and the centres near each other: a smaller
     ``boundary_threshold`` helps. Different starts end in different places; the objective need not choose the best.
 
-    Distances that differ by less than 1e-12 (relatively) count as equal, so that a sample at exactly the limit is in
-    the boundary however its distance is rounded.
+    Distances that differ by less than 1e-12 (relatively; 1e-6 in float32) count as equal, so that a sample at exactly
+    the limit is in the boundary however its distance is rounded.
 
     References
     ----------
@@ -213,61 +199,35 @@ class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
         for _ in range(self._n_starts()):
             yield starting_centers(blocks, self.init, self.n_clusters, rng)
 
-    def _possible(self, D: Array, block: Block) -> NDArray[np.bool_]:
-        """Which clusters the rows at squared distances D (K, rows) may belong to: T of the module's docstring."""
-        distance = np.sqrt(D)
-        nearest = distance.min(axis=0)
-        with np.errstate(over="ignore"):
-            if self.boundary_rule == "ratio":
-                limit = self.boundary_threshold * nearest
-            else:
-                limit = nearest + float(self.boundary_threshold) * float(block.frame.scale)
-        possible: NDArray[np.bool_] = distance * (1 - _TIE) <= limit
-        return possible
+    def _rule(self, block: Block, memberships: str) -> tuple[Any, ...]:
+        """The rule of the kernels, and its parameters."""
+        threshold = float(self.boundary_threshold)
+        limit = (threshold, 0.0) if self.boundary_rule == "ratio" else (1.0, threshold * float(block.frame.scale))
+        return "rough", *limit, 1 - _TIE[block.X.itemsize], float(memberships == "uniform")
 
-    def _statistics(self, block: Block, V: Array) -> RoughStatistics:
-        K, d = V.shape
-        weight, total, objective = np.zeros((2, K)), np.zeros((2, K, d)), 0.0
-        worst, worst_row = 0.0, V[0]
-        for _, Z, w in block.pieces():
-            D = cdist(V, Z, "sqeuclidean")
-            upper = self._possible(D, block)
-            sure = upper.sum(axis=0) == 1
-            for part, rows in enumerate((sure, ~sure)):
-                W = upper * (rows * w)
-                weight[part] += W.sum(axis=1)
-                total[part] += W @ Z
-            nearest = D.min(axis=0)
-            objective += float(nearest @ w)
-            if nearest.max() > worst:
-                worst, worst_row = float(nearest.max()), Z[nearest.argmax()]
-        return RoughStatistics(weight, total, objective, worst, worst_row)
+    def _statistics(self, block: Block, V: Array) -> CenterStatistics:
+        """Those of the lower approximations, then those of the boundaries."""
+        return center_statistics(block, np.concatenate([V, V]), *self._rule(block, "uniform"))
 
-    def _update(self, V: Array, statistics: RoughStatistics, blocks: Blocks) -> Array:
-        full = statistics.weight[:, :, None] >= EMPTY  # (2, K, 1)
+    def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
+        weight, total = statistics.weight.reshape(2, -1, 1), statistics.total.reshape(2, *V.shape)
+        full = weight >= EMPTY
         share = np.array([self.lower_weight, 1 - self.lower_weight])[:, None, None]
         share = np.where(full.all(axis=0), share, full)  # a cluster with one part has the mean of that part
-        means = statistics.total / np.where(full, statistics.weight[:, :, None], 1)
-        centers = np.where(full.any(axis=0), (share * means).sum(axis=0), V)
+        centers: Array = (share * total / np.where(full, weight, 1)).sum(axis=0)
         empty = ~full.any(axis=(0, 2))
-        if empty.any() and statistics.worst > 0:
-            centers[np.argmax(empty)] = statistics.worst_row
+        if empty.any():
+            centers[empty] = V[empty]
+            if statistics.worst > 0:
+                centers[np.argmax(empty)] = statistics.worst_row
         return centers
 
     def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
-        U = np.empty((block.n, len(V)), dtype=block.X.dtype)
-        for lo, Z, _ in block.pieces():
-            D = cdist(V, Z, "sqeuclidean")
-            upper = self._possible(D, block)
-            share = upper.astype(np.float64)
-            if self.boundary_memberships == "distance":
-                nearest = D.min(axis=0)
-                np.divide(nearest, D, out=share, where=upper & (nearest < D))
-            U[lo : lo + len(Z)] = (share / share.sum(axis=0)).T
-        return U
+        return center_memberships(block, V, *self._rule(block, self.boundary_memberships))
 
     def _upper(self, block: Block, V: Array) -> NDArray[np.bool_]:
-        return np.concatenate([self._possible(cdist(V, Z, "sqeuclidean"), block).T for _, Z, _ in block.pieces()])
+        possible: NDArray[np.bool_] = center_memberships(block, V, *self._rule(block, "uniform")) > 0
+        return possible
 
     def _lower(self, block: Block, V: Array) -> NDArray[np.bool_]:
         upper = self._upper(block, V)
@@ -295,7 +255,7 @@ class RoughKMeans(AlternatingClusterer[Array, RoughStatistics]):
     def _default_cover(self) -> NDArray[np.bool_]:
         return self.upper_approximation_
 
-    def _store(self, V: Array, statistics: RoughStatistics, blocks: Blocks) -> None:
+    def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
 
     def _complaints(self, run: Run[Array], blocks: Blocks) -> list[str]:

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackError, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
@@ -48,7 +49,9 @@ if TYPE_CHECKING:
     from typing import Self
 
 _FACTORS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # of gamma='scale', among which gamma='auto' chooses
+_ALONE = 2 / 3  # own share of the degree from which on a kernel connects too little to be tried
 _DENSE = 200  # rows up to which all eigenvectors cost less than a few by Lanczos
+_KRYLOV = 30  # dimensions of a Krylov space, at least
 _LANCZOS = 20  # restarts, after which all eigenvectors are computed instead
 _RESIDUAL = 1e-9  # of an eigenvector; the largest eigenvalue is at most 1
 _ZERO = 1e-10  # an eigenvalue, or a score as part of the largest, that is rounding
@@ -73,7 +76,9 @@ class SoftKSC(InductiveSoftClusterer):
         median squared distance of two samples. ``'auto'``: among 1/2, 1, 2, ... 64 times ``'scale'`` the one of largest
         (1 - balance) AMS + balance H, with the average membership strength AMS (see ``membership_strength_``) and the
         entropy H of the cluster sizes, divided by log K. Both are judged on the training set, with more than
-        2 ``max_samples`` rows on as many others, as the publication does with a validation set.
+        2 ``max_samples`` rows on as many others, as the publication does with a validation set. The search ends at a
+        width where a training sample has, on average, more than 2/3 of its degree (the sum of its kernel with all of
+        them) from itself: there the kernel connects hardly any samples.
     assign_labels : {'sign', 'kmeans'}, default='sign'
         How the first clusters are found: by the signs of the scores, or by k-means on them.
     balance : float, default=0.5
@@ -121,8 +126,9 @@ class SoftKSC(InductiveSoftClusterer):
     Notes
     -----
     With s training samples, the kernel costs O(s^2 d) time and its eigenvectors O(s^2 K) per Lanczos step, for each of
-    the eight widths of ``gamma='auto'``; memory is about 32 s^2 bytes (32 MB at 1000). The scores of all n samples cost
-    O(n s (d + K)), in pieces of bounded memory.
+    the widths of ``gamma='auto'``, at most eight. Memory is about 8 s^2 bytes (8 MB at 1000), twice that with rows to
+    judge by, and three times that where Lanczos fails and all eigenvectors are computed. The scores of all n samples
+    cost O(n s (d + K)), in pieces of bounded memory.
 
     The model and the memberships are those of [1]_ and [2]_, from their abstracts and an independent implementation.
     For two clusters the score is one number, whose cosine is only its sign: there d_ip = abs(e_i - s_p), which may
@@ -266,6 +272,8 @@ class SoftKSC(InductiveSoftClusterer):
             self.X_fit_ = train
         best: Candidate | None = None
         for width, omega, omega_judged in self._kernels(X, train, judged, K):
+            if best is not None and own_share(omega) > _ALONE:
+                break  # narrower kernels connect even less
             try:
                 model = solve(omega, K)
             except np.linalg.LinAlgError:
@@ -291,7 +299,10 @@ class SoftKSC(InductiveSoftClusterer):
     def _kernels(
         self, X: NDArray[Any], train: NDArray[Any], judged: NDArray[Any] | None, K: int
     ) -> Iterator[tuple[Width | None, Array, Array | None]]:
-        """For each width: the kernel of the training rows, and theirs with the rows to judge by, if any."""
+        """For each width, the largest first: the kernel of the training rows, and that of the rows to judge by, if any.
+
+        A kernel is overwritten by the next one: each width is half the one before, and its kernel the square.
+        """
         if self.kernel != "rbf":
             rows = self._kernel_rows(None)
             yield None, rows(train), None if judged is None else rows(judged)
@@ -305,14 +316,14 @@ class SoftKSC(InductiveSoftClusterer):
                 Width(resolve_gamma(blocks, "scale", factor), frame_gamma(blocks, "scale", factor), blocks.frame)
                 for factor in (_FACTORS if K > 1 else (1.0,))
             ]
-        distances = self._kernel_rows(widths[-1]).squared_distances
-        among, between = distances(train), None if judged is None else distances(judged)
-        for width in widths:
-            yield (
-                width,
-                rbf(among.copy(), width.in_frame),
-                None if between is None else rbf(between.copy(), width.in_frame),
-            )
+        rows = self._kernel_rows(widths[-1])  # in its squared distances, rounding cannot be seen at any width
+        matrices = [rbf(rows.squared_distances(Z), widths[0].in_frame) for Z in (train, judged) if Z is not None]
+        for number, width in enumerate(widths):
+            if number > 0:
+                with np.errstate(under="ignore"):
+                    for matrix in matrices:
+                        np.square(matrix, out=matrix)
+            yield width, matrices[0], None if judged is None else matrices[1]
 
     def _kernel_rows(self, width: Width | None) -> Any:
         """The function that gives the kernel of any rows with the training rows."""
@@ -415,15 +426,7 @@ def solve(omega: Array, K: int) -> Model:
         )
     alpha = np.zeros((len(omega), K - 1))
     root = np.sqrt(degree[linked])
-    S = (omega if linked.all() else omega[np.ix_(linked, linked)]) / root[:, None]
-    S /= root
-    v = root.min() / root
-    v /= np.linalg.norm(v)
-    Sv = S @ v
-    half = Sv - v @ Sv / 2 * v  # Q S Q = S - v half' - half v'
-    S -= np.outer(v, half)
-    S -= np.outer(half, v)
-    eigenvalues, u = leading_eigenpairs(S, K - 1)
+    eigenvalues, u = leading_eigenpairs(omega if linked.all() else omega[np.ix_(linked, linked)], root, K - 1)
     u *= np.sign(u[np.abs(u).argmax(axis=0), np.arange(K - 1)])
     # If the kernel has fewer dimensions, further scores would be rounding: set them to 0.
     alpha[linked] = np.where(np.abs(eigenvalues) > _ZERO, u, 0) / root[:, None]
@@ -431,20 +434,52 @@ def solve(omega: Array, K: int) -> Model:
     return Model(alpha, -weight @ (omega @ alpha)[linked] / weight.sum(), eigenvalues)
 
 
-def leading_eigenpairs(S: Array, k: int) -> tuple[Array, Array]:
-    """The k largest eigenvalues of a symmetric matrix and their eigenvectors.
+def own_share(omega: Array) -> float:
+    """Which part of the degree of a sample is its kernel with itself, mean over the samples that have a degree."""
+    degree = omega.sum(axis=1)
+    return float((omega.diagonal() / degree)[degree > 0].mean())
+
+
+def leading_eigenpairs(omega: Array, root: Array, k: int) -> tuple[Array, Array]:
+    """The k largest eigenvalues of Q S Q, S = omega / (root root'), and their eigenvectors; Q as in :func:`solve`.
 
     No solver is trusted: Lanczos may not converge where eigenvalues are close to each other, and there LAPACK, asked
     for a few of them, was seen to give zero vectors or too few. What does not solve the equation is thrown away.
     """
-    n = len(S)
+    n = len(omega)
     if k == 0:
         return np.empty(0), np.empty((n, 0))
-    start = np.random.RandomState(0).uniform(size=n)
+    v = root.min() / root
+    v /= np.linalg.norm(v)
+    scale = 1 / root[:, None]
+
+    def apply(x: Array) -> Array:
+        x = x.reshape(n, -1)
+        y = scale * (omega @ (scale * (x - np.outer(v, v @ x))))
+        y -= np.outer(v, v @ y)
+        return y
+
+    def lanczos() -> tuple[Array, Array]:
+        start = np.random.RandomState(0).uniform(size=n)
+        S = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+        size = max(2 * k + 1, _KRYLOV)
+        values, vectors = eigsh(S, k, which="LA", v0=start, ncv=size, maxiter=_LANCZOS, tol=_RESIDUAL / 10)
+        return values, vectors
+
+    def dense(**how: Any) -> tuple[Array, Array]:
+        S = omega * scale
+        S *= scale.T
+        Sv = S @ v
+        half = Sv - v @ Sv / 2 * v  # Q S Q = S - v half' - half v'
+        S -= np.outer(v, half)
+        S -= np.outer(half, v)
+        values, vectors = eigh(S, overwrite_a=True, **how)
+        return values, vectors
+
     solvers: list[Callable[[], tuple[Array, Array]]] = [
-        lambda: eigsh(S, k, which="LA", v0=start, maxiter=_LANCZOS),
-        lambda: eigh(S, driver="evr", subset_by_index=(n - k, n - 1)),
-        lambda: eigh(S, driver="evd"),
+        lanczos,
+        partial(dense, driver="evr", subset_by_index=(n - k, n - 1)),
+        partial(dense, driver="evd"),
     ]
     for solver in solvers if n > max(_DENSE, 4 * k) else solvers[1:]:
         try:
@@ -454,7 +489,7 @@ def leading_eigenpairs(S: Array, k: int) -> tuple[Array, Array]:
         values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
         if vectors.shape != (n, k):
             continue
-        off = max(np.abs(S @ vectors - vectors * values).max(), np.abs(vectors.T @ vectors - np.eye(k)).max())
+        off = max(np.abs(apply(vectors) - vectors * values).max(), np.abs(vectors.T @ vectors - np.eye(k)).max())
         if off <= _RESIDUAL:
             return values, vectors
     raise np.linalg.LinAlgError("no solver found the leading eigenvectors")

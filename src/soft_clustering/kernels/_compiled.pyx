@@ -85,6 +85,8 @@ cdef extern from "kernels.h" nogil:
     void closest_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void pair_bumps_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void pair_window_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void spanning_tree(
+        double *, int64_t, int64_t, int64_t, double *, double *, double *, int64_t *, int64_t *, int64_t *, double *)
     int64_t TILE, PAD
     void gauss_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void gauss_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
@@ -388,6 +390,35 @@ def pair_window(const double[:, ::1] Z, double low, double high, int64_t capacit
     inside = results[:, 2].astype(np.int64)
     values = None if inside.max() > capacity else np.concatenate([results[c, 3 : 3 + inside[c]] for c in range(chunks)])
     return int(results[:, 0].sum()), int(results[:, 1].sum()), values
+
+
+def reachability_linkage(points, reach):
+    """Single linkage by max(|z_i - z_j|, reach_i, reach_j) of n points: the nodes (n - 1, 2) that are merged, points being
+    the first n nodes, and the levels (n - 1,)."""
+    cdef int64_t n = points.shape[0], d = points.shape[1], wide = (n + TILE - 1) // TILE * TILE, step, end, root
+    cdef double[:, ::1] Z = np.zeros((d, wide))
+    cdef double[::1] least = np.zeros(wide), z = np.empty(d), edge = np.empty(wide)
+    cdef int64_t[::1] start = np.zeros(wide, dtype=np.int64), name = np.empty(wide, dtype=np.int64)
+    cdef int64_t[:, ::1] ends = np.empty((n - 1, 2), dtype=np.int64)
+    cdef double[::1] squared = np.empty(n - 1)
+    np.asarray(Z)[:, :n] = points.T
+    np.asarray(least)[:n] = np.square(reach)
+    with nogil:
+        spanning_tree(
+            &Z[0, 0], wide, n, d, &least[0], &z[0], &edge[0], &start[0], &name[0], &ends[0, 0], &squared[0])
+    order = np.argsort(squared, kind="stable")
+    nodes = np.asarray(ends)[order]
+    cdef int64_t[:, ::1] merged = nodes
+    cdef int64_t[::1] parent = np.arange(2 * n - 1)
+    for step in range(n - 1):
+        for end in range(2):
+            root = merged[step, end]
+            while parent[root] != root:
+                parent[root] = parent[parent[root]]
+                root = parent[root]
+            merged[step, end] = root
+            parent[root] = n + step
+    return nodes, np.sqrt(np.asarray(squared)[order])
 
 
 def seed(Rows rows, const int64_t[::1] order, const double[:, ::1] uniforms, int64_t chunks, int threads):

@@ -17,6 +17,8 @@ typedef struct {
     void (*gauss_rules[N_GAUSS_RULES])(tile_t *, int64_t, const double *, int, const double *, double *, double *);
     void (*pair_bumps)(double *, int64_t, double, const double *, const double *, double *, double *);
     void (*window)(const double *, double, double, int64_t, int64_t *, double *);
+    int64_t (*prim_step)(const double *, int64_t, int64_t, int64_t, const double *, double, const double *, int64_t, double *,
+                         int64_t *);
     void (*log_densities)(const rows_t *, int64_t, int64_t, const gauss_t *, tile_t *);
     void (*load_double)(const rows_t *, int64_t, int64_t, double *);
     void (*moments)(const gauss_t *, int64_t, tile_t *, double *, double *, double *);

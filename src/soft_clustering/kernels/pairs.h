@@ -1,4 +1,4 @@
-/* All pairs of rows: sums of Gaussian bumps, and the distances within a window. */
+/* All pairs of rows: sums of Gaussian bumps, the distances within a window, and the tree of the mutual reachabilities. */
 
 #ifdef WIDTH /* steps, once per vector width */
 
@@ -46,7 +46,72 @@ static TARGET void NAME(window)(const double *D, double low, double high, int64_
     counts[2] = inside;
 }
 
+/* A step of Prim's algorithm: the squared distances of the point z (d,) to n others, the columns of Z (d, ld), where none is less
+   than the squared reach of either point, shorten the edges `edge` from the tree to them; `from` is where an edge starts. Gives
+   the place of the shortest edge. */
+static TARGET int64_t NAME(prim_step)(const double *Z, int64_t ld, int64_t n, int64_t d, const double *z, double own,
+                                      const double *reach, int64_t at, double *edge, int64_t *from)
+{
+    ALIGNED double D[TILE];
+    double least = INFINITY;
+    int64_t best = 0;
+    for (int64_t first = 0; first < n; first += TILE) {
+        for (int r = 0; r < TILE; r++)
+            D[r] = own > reach[first + r] ? own : reach[first + r];
+        ALIGNED double sum[TILE] = {0};
+        for (int64_t j = 0; j < d; j++)
+            for (int r = 0; r < TILE; r++) {
+                const double e = Z[j * ld + first + r] - z[j];
+                sum[r] += e * e;
+            }
+        for (int r = 0; r < TILE; r++) {
+            const double m = sum[r] > D[r] ? sum[r] : D[r];
+            from[first + r] = m < edge[first + r] ? at : from[first + r];
+            edge[first + r] = m < edge[first + r] ? m : edge[first + r];
+            D[r] = -edge[first + r];
+        }
+        const double low = -tile_max(D);
+        if (low < least)
+            for (int r = 0; r < TILE && first + r < n; r++)
+                if (edge[first + r] < least) {
+                    least = edge[first + r];
+                    best = first + r;
+                }
+    }
+    return best;
+}
+
 #else /* loops over chunks */
+
+/* The minimum spanning tree of points by their mutual reachabilities, squared. Z (d, ld) holds the points in columns, ld being a
+   multiple of TILE; the columns and `reach` (ld,) are overwritten. An edge joins ends[2 i] and ends[2 i + 1]. */
+static void spanning_tree(double *Z, int64_t ld, int64_t n, int64_t d, double *reach, double *z, double *edge, int64_t *from,
+                          int64_t *name, int64_t *ends, double *length)
+{
+    for (int64_t i = 0; i < ld; i++) {
+        edge[i] = INFINITY;
+        name[i] = i;
+    }
+    int64_t best = 0;
+    for (int64_t left = n - 1; left >= 0; left--) { /* the point at `best` joins the tree, the last one takes its place */
+        const int64_t at = name[best];
+        const double own = reach[best];
+        if (left < n - 1) {
+            ends[2 * (n - 2 - left)] = from[best];
+            ends[2 * (n - 2 - left) + 1] = at;
+            length[n - 2 - left] = edge[best];
+        }
+        for (int64_t j = 0; j < d; j++) {
+            z[j] = Z[j * ld + best];
+            Z[j * ld + best] = Z[j * ld + left];
+        }
+        reach[best] = reach[left];
+        edge[best] = edge[left];
+        from[best] = from[left];
+        name[best] = name[left];
+        best = steps()->prim_step(Z, ld, left, d, z, own, reach, at, edge, from);
+    }
+}
 
 /* Squared distances t->D of the rows of a tile to the rows of the tile at `from`; all are in the frame, in double. */
 static void pair_distances(const job_t *job, tile_t *t, int64_t first, int64_t count, int64_t from)

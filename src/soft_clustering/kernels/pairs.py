@@ -48,6 +48,18 @@ def pair_median(Z: NDArray[np.float64]) -> float:
     return reference.pair_median(Z)
 
 
+def reachability_linkage(
+    Z: NDArray[np.float64], reach: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Single linkage of at least two rows by their mutual reachability distances max(|z_i - z_j|, reach_i, reach_j).
+
+    Gives the nodes (n - 1, 2) that are merged, of which the rows are the first n, and the levels (n - 1,), ascending.
+    """
+    twin = kernels.compiled if kernels.use_compiled() else reference
+    nodes, levels = twin.reachability_linkage(Z, reach)
+    return nodes, levels
+
+
 def _squared(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     answer: NDArray[np.float64] = np.einsum("ij,ij->i", rows, rows)
     return answer

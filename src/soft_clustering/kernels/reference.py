@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.cluster.hierarchy import linkage
 from scipy.linalg import lapack
 from scipy.spatial.distance import cdist, pdist
 
@@ -172,11 +173,55 @@ def pfcm_rule(D: Array, m: float, a: float, b: float, exponent: float, *bandwidt
     return U, a * W + b * T, a * J + typical
 
 
+@_rule(RULES, "sets")
+def sets_rule(D: Array, beta: float, noise: float, *parameters: float) -> tuple[Array, Array, Array]:
+    """Evidential c-means: fuzzy c-means on the costs penalty_k D_k, and ``noise`` for the first set, the empty one.
+
+    ``parameters`` are the penalties (K,), and the squared distances (K,) up to which D_k is rounding.
+
+    Examples
+    --------
+    >>> sets_rule(np.array([[7.0, 1.0, 0.5]]), 2.0, 4.0, 1.0, 1.0, 4.0, 0.0, 0.0, 0.0)[0].round(3)
+    array([[0.143, 0.571, 0.286]])
+    """
+    penalty, rounding = np.array(parameters).reshape(2, -1)
+    costs = penalty * np.where(rounding < D, D, np.finfo(np.float64).tiny)
+    costs[:, 0] = noise
+    return fcm_rule(costs, beta)
+
+
 @_rule(RULES, "entropy")
 def entropy_rule(D: Array, weight: float, *log_shares: float) -> tuple[Array, Array, Array]:
     """Entropy c-means: u = softmax(log share - D / weight)."""
     U, likelihood = posteriors(np.array(log_shares) - D / weight)
     return U, U, -weight * likelihood
+
+
+@_rule(RULES, "rough")
+def rough_rule(D: Array, factor: float, addend: float, part: float, uniform: float) -> tuple[Array, Array, Array]:
+    """Rough k-means. A cluster is possible if ``part`` sqrt(D_k) <= ``factor`` sqrt(min_l D_l) + ``addend``.
+
+    Memberships are equal, or proportional to 1 / D, among the possible clusters. The weights are for each centre twice:
+    of a row with one possible cluster in the first half, of the others in the second half.
+
+    Examples
+    --------
+    >>> rough_rule(np.array([[1.0, 4.0], [1.0, 9.0]]), 2.0, 0.0, 1.0, 0.0)[0]
+    array([[0.8, 0.2],
+           [1. , 0. ]])
+    >>> rough_rule(np.array([[1.0, 4.0, 1.0, 4.0], [1.0, 9.0, 1.0, 9.0]]), 2.0, 0.0, 1.0, 0.0)[1]
+    array([[0., 0., 1., 1.],
+           [1., 0., 0., 0.]])
+    """
+    nearest = D.min(axis=1, keepdims=True)
+    possible = np.sqrt(D) * part <= factor * np.sqrt(nearest) + addend
+    share = possible.astype(np.float64)
+    if not uniform:
+        np.divide(nearest, D, out=share, where=possible & (nearest < D))
+    first = possible[:, : D.shape[1] // 2]
+    sure = first.sum(axis=1, keepdims=True) == 1
+    W = np.hstack([first & sure, first & ~sure]).astype(np.float64)
+    return share / share.sum(axis=1, keepdims=True), W, nearest[:, 0]
 
 
 @_rule(RULES, "bumps")
@@ -264,6 +309,13 @@ def pair_bumps(Z: Array, alpha: float, weight: Array) -> Array:
     """For each row (n,): sum_j weight_j exp(-alpha |z_i - z_j|^2), a group of rows at a time."""
     groups = [Z[lo : lo + _GROUP] for lo in range(0, len(Z), _GROUP)]
     return np.concatenate([np.exp(-alpha * cdist(group, Z, "sqeuclidean")) @ weight for group in groups])
+
+
+def reachability_linkage(Z: Array, reach: Array) -> tuple[NDArray[np.intp], Array]:
+    """Single linkage by max(|z_i - z_j|, reach_i, reach_j): merged nodes (n - 1, 2), and levels (n - 1,)."""
+    i, j = np.triu_indices(len(Z), 1)
+    tree = linkage(np.maximum(pdist(Z), np.maximum(reach[i], reach[j])), "single")
+    return tree[:, :2].astype(np.intp), tree[:, 2]
 
 
 def pair_median(Z: Array) -> float:

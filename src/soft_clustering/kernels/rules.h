@@ -260,6 +260,19 @@ RULE(pfcm)
         D[i] = a * D[i] + T[i];
 }
 
+/* Evidential c-means, parameters {beta, delta^2, penalty (K), rounding (K)}: fuzzy c-means on the costs penalty_k D, where a D
+   that is rounding is as small as can be. The first prototype stands for the empty set, of cost delta^2. */
+RULE(sets)
+{
+    const double *penalty = parameters + 2, *rounding = penalty + K;
+    for (int r = 0; r < TILE; r++)
+        t->D[r] = parameters[1];
+    for (int64_t k = 1; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            t->D[k * TILE + r] = penalty[k] * (t->D[k * TILE + r] > rounding[k] ? t->D[k * TILE + r] : DBL_MIN);
+    NAME(rule_fcm)(t, K, parameters, want, row);
+}
+
 /* Entropy c-means, parameters {lambda, log share (K)}: u = softmax(log share - D / lambda), weight u,
    objective - lambda log sum_k share exp(-D / lambda). */
 RULE(entropy)
@@ -305,6 +318,41 @@ RULE(nearest)
     for (int64_t k = 0; k < K; k++)
         for (int r = 0; r < TILE; r++)
             D[k * TILE + r] = at[r] == (double)k;
+}
+
+/* Rough k-means, parameters {factor, addend, part, uniform}. A cluster is possible if its distance times `part` is at most
+   factor times the least distance, plus addend. Objective: the least squared distance. Memberships: equal ones, or proportional
+   to 1 / D, of the possible clusters. Weights, for each centre twice: 1 in the first half for a row with one possible cluster,
+   and in the second half for all possible clusters of the other rows. */
+RULE(rough)
+{
+    ALIGNED double limit[TILE], sum[TILE];
+    const int64_t n = want == MEMBERSHIPS ? K : K / 2;
+    double *D = t->D, *second = D + n * TILE;
+    memcpy(row, D, sizeof limit);
+    memset(sum, 0, sizeof sum);
+    for (int64_t k = 1; k < n; k++)
+        for (int r = 0; r < TILE; r++)
+            row[r] = D[k * TILE + r] < row[r] ? D[k * TILE + r] : row[r];
+    for (int r = 0; r < TILE; r++)
+        limit[r] = parameters[0] * sqrt(row[r]) + parameters[1];
+    for (int64_t k = 0; k < n; k++)
+        for (int r = 0; r < TILE; r++) {
+            const double d = D[k * TILE + r], share = parameters[3] == 0 && d > row[r] ? row[r] / d : 1;
+            D[k * TILE + r] = sqrt(d) * parameters[2] <= limit[r] ? (want == MEMBERSHIPS ? share : 1) : 0;
+            sum[r] += D[k * TILE + r];
+        }
+    if (want == MEMBERSHIPS) {
+        for (int64_t k = 0; k < n; k++)
+            for (int r = 0; r < TILE; r++)
+                D[k * TILE + r] /= sum[r];
+        return;
+    }
+    for (int64_t k = 0; k < n; k++)
+        for (int r = 0; r < TILE; r++) {
+            second[k * TILE + r] = sum[r] == 1 ? 0 : D[k * TILE + r];
+            D[k * TILE + r] -= second[k * TILE + r];
+        }
 }
 
 /* Gaussian bumps, parameters {alpha, weight (K)}: weight_k exp(-alpha D); the row's objective is their sum. */

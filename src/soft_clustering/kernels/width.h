@@ -37,6 +37,7 @@ static const steps_t NAME(steps) = {
 #undef X
     .pair_bumps = NAME(pair_bumps),
     .window = NAME(window),
+    .prim_step = NAME(prim_step),
     .log_densities = NAME(log_densities),
     .load_double = NAME(load_double),
     .moments = NAME(moments),

@@ -162,6 +162,28 @@ def test_no_entry_exceeds_the_limit():
     assert np.isfinite(graphs.affiliation_likelihood(A, F, 1e-6))
 
 
+@needs_kernels
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_closed_wedges_are_their_definition(index, twin):
+    A = random_graph(np.random.default_rng(6), 60)
+    A.indices, A.indptr = A.indices.astype(index), A.indptr.astype(index)
+    dense = A.toarray()
+    expected = np.einsum("uv,vw,wu->u", dense, dense, dense)
+    np.testing.assert_array_equal(graphs.closed_wedges(A), expected)
+    np.testing.assert_array_equal(twin(graphs.closed_wedges, A), expected)
+
+
+@needs_kernels
+def test_extreme_rates_and_affiliations(vectors, twin):
+    """Chances of links from the smallest numbers to 1, and nodes of many links."""
+    A = sparse.csr_array(np.ones((70, 70)) - np.eye(70))
+    for rate in (1e-290, 1e-6, 1.0, 900.0):
+        for size in (0.0, 1e-150, 1e-8, 1.0, 40.0):
+            F = graphs.padded(np.full((70, 3), size))
+            ours, theirs = graphs.affiliation_likelihood(A, F, rate), twin(graphs.affiliation_likelihood, A, F, rate)
+            assert ours == pytest.approx(theirs, rel=1e-12)
+
+
 # Gumbel draws ---------------------------------------------------------------------------------------------------------
 
 

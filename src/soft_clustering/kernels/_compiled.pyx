@@ -92,11 +92,12 @@ cdef extern from "kernels.h" nogil:
     void fold_in_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void ratio_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     int affiliation_sweep_c "affiliation_sweep" (
-        const links_t *, double *, double *, const int64_t *, int64_t, int64_t, double, double)
+        const links_t *, double *, double *, const int64_t *, int64_t, int64_t, int64_t, double, double)
     int affiliation_rows_c "affiliation_rows" (
         const links_t *, const double *, const double *, double *, int64_t, int64_t, double, double, int64_t)
-    double affiliation_links_c "affiliation_links" (
-        const links_t *, const double *, const double *, int64_t, int64_t, double)
+    int affiliation_links_c "affiliation_links" (
+        const links_t *, const double *, const double *, int64_t, int64_t, double, double *)
+    int closed_wedges_c "closed_wedges" (const links_t *, int64_t, double *)
     int gumbel_softmax_c "gumbel_softmax" (
         const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
     void gumbel_slope_c "gumbel_slope" (
@@ -681,7 +682,8 @@ def affiliation_sweep(indptr, indices, double[:, ::1] F, double[::1] total, cons
     cdef int status
     cdef links_t a = links(indptr, indices)
     with nogil:
-        status = affiliation_sweep_c(&a, &F[0, 0], &total[0], &order[0], order.shape[0], F.shape[1], rate, most)
+        status = affiliation_sweep_c(
+            &a, &F[0, 0], &total[0], &order[0], order.shape[0], F.shape[0], F.shape[1], rate, most)
     if status < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
 
@@ -702,9 +704,22 @@ def affiliation_links(indptr, indices, const double[:, ::1] F, double rate):
     cdef double[::1] zero = np.zeros(F.shape[1])
     cdef links_t a = links(indptr, indices)
     cdef double total
+    cdef int status
     with nogil:
-        total = affiliation_links_c(&a, &F[0, 0], &zero[0], F.shape[0], F.shape[1], rate)
+        status = affiliation_links_c(&a, &F[0, 0], &zero[0], F.shape[0], F.shape[1], rate, &total)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
     return total
+
+
+def closed_wedges(indptr, indices, double[::1] closed):
+    """For each node, the number of links among the nodes that it is linked to, in both directions."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        status = closed_wedges_c(&a, closed.shape[0], &closed[0])
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
 
 
 def gumbel_softmax(

@@ -1,55 +1,110 @@
-/* Passes over the links of a graph. The steps use `dot` and `add` of topics.h, the chunks its documents.
+/* Passes over the links of a graph. The steps use the vectors and `dot` of topics.h, the chunks its documents.
 
    Rows of factors are filled up with zeros to `wide`, a multiple of PAD. */
 
 #ifdef WIDTH /* steps, once per vector width */
 
-#define FLOOR 1e-12 /* no rate of a link is smaller */
+#define FLOOR 1e-12   /* no rate of a link is smaller */
+#define CERTAIN 1e3   /* the affiliation in common from which on a link is certain */
+#define LEAST 1e-300  /* no probability of a link is smaller */
 
-/* out = sum_j x_j / s_j Q_j with s_j = P . Q_j over the links of a node; gives sum_j x_j log s_j. */
+/* 1 - exp(x) for x <= 0, with all its digits. */
+static INLINE TARGET VEC NAME(complement)(VEC x)
+{
+#if defined(__GNUC__)
+    NAME(dvec) unit;
+    const VEC rest = (VEC)NAME(exp_parts)(PICK(x < SPLAT(-708.0), SPLAT(-708.0), x), &unit), power = (VEC)unit;
+    return (SPLAT(1.0) - power) - power * rest;
+#else
+    return -expm1(x);
+#endif
+}
+
+/* z_p = f . F_p over the rows F_p of the linked nodes; four at a time, so that the sums do not wait for each other. */
+static INLINE TARGET void NAME(link_dots)(const double *f, const double *F, const int64_t *to, int64_t links, int64_t wide,
+                                          double *z)
+{
+    int64_t p = 0;
+    for (; p + 4 <= links; p += 4) {
+        const double *a = F + to[p] * wide, *b = F + to[p + 1] * wide, *c = F + to[p + 2] * wide, *d = F + to[p + 3] * wide;
+        VEC s = ZERO, t = ZERO, u = ZERO, v = ZERO;
+        for (int64_t k = 0; k < wide; k += LANES) {
+            const VEC x = READ(f + k);
+            s += x * READ(a + k);
+            t += x * READ(b + k);
+            u += x * READ(c + k);
+            v += x * READ(d + k);
+        }
+        z[p] = NAME(across)(s);
+        z[p + 1] = NAME(across)(t);
+        z[p + 2] = NAME(across)(u);
+        z[p + 3] = NAME(across)(v);
+    }
+    for (; p < links; p++)
+        z[p] = NAME(dot)(f, F + to[p] * wide, wide);
+}
+
+/* out += sum_p c_p F_p */
+static INLINE TARGET void NAME(link_sums)(const double *c, const double *F, const int64_t *to, int64_t links, int64_t wide,
+                                          double *out)
+{
+    int64_t p = 0;
+    for (; p + 4 <= links; p += 4) {
+        const double *x = F + to[p] * wide, *y = F + to[p + 1] * wide, *z = F + to[p + 2] * wide, *w = F + to[p + 3] * wide;
+        const VEC a = SPLAT(c[p]), b = SPLAT(c[p + 1]), d = SPLAT(c[p + 2]), e = SPLAT(c[p + 3]);
+        for (int64_t k = 0; k < wide; k += LANES)
+            AT(out + k) += (a * READ(x + k) + b * READ(y + k)) + (d * READ(z + k) + e * READ(w + k));
+    }
+    for (; p < links; p++)
+        NAME(add)(out, c[p], F + to[p] * wide, wide);
+}
+
+/* out = sum_j x_j / s_j Q_j with s_j = P . Q_j over the links of a node; gives sum_j x_j log s_j. Scratch: s, c (links each). */
 static TARGET double NAME(ratio_row)(const double *P, const double *Q, const double *x, const int64_t *to, int64_t links,
-                                     int64_t wide, double *out)
+                                     int64_t wide, double *s, double *c, double *out)
 {
-    double total = 0;
-    memset(out, 0, sizeof(double) * (size_t)wide);
+    NAME(link_dots)(P, Q, to, links, wide, s);
     for (int64_t p = 0; p < links; p++) {
-        const double *q = Q + to[p] * wide, s = NAME(dot)(P, q, wide) + FLOOR;
-        total += x[p] * log(s);
-        NAME(add)(out, x[p] / s, q, wide);
+        s[p] += FLOOR;
+        c[p] = x[p] / s[p];
     }
-    return total;
+    memset(out, 0, sizeof(double) * (size_t)wide);
+    NAME(link_sums)(c, Q, to, links, wide, out);
+    return NAME(log_sum)(x, s, links);
 }
 
-/* What the row f of node u contributes to the log likelihood of the Bernoulli-Poisson model: over its links
-   log(1 - exp(-f . F_v - rate)) + f . F_v, less f . rest, rest the sum of the other rows. */
-static TARGET double NAME(affiliation_value)(const double *f, const double *F, const links_t *links, int64_t u, int64_t wide,
-                                             const double *rest, double rate)
+/* What the row f of a node contributes to the log likelihood of the Bernoulli-Poisson model: over its links
+   log(1 - exp(-f . F_v - rate)) + f . F_v, less f . rest, rest the sum of the other rows. The chances 1 - exp(-f . F_v - rate)
+   are left in `chance` (links filled up to a multiple of PAD). */
+static TARGET double NAME(affiliation_value)(const double *f, const double *F, const int64_t *to, int64_t links, int64_t wide,
+                                             const double *rest, double rate, double *chance)
 {
-    const int64_t end = csr_at(links->indptr, links->index64, u + 1);
     double total = -NAME(dot)(f, rest, wide);
-    for (int64_t p = csr_at(links->indptr, links->index64, u); p < end; p++) {
-        const double z = NAME(dot)(f, F + csr_at(links->indices, links->index64, p) * wide, wide);
-        total += log(-expm1(-z - rate)) + z;
+    VEC logs = ZERO;
+    NAME(link_dots)(f, F, to, links, wide, chance);
+    for (int64_t p = 0; p < links; p++)
+        total += chance[p];
+    for (int64_t p = links; p % PAD; p++)
+        chance[p] = CERTAIN;
+    for (int64_t p = 0; p < links; p += LANES) {
+        const VEC x = NAME(complement)(-READ(chance + p) - SPLAT(rate));
+        AT(chance + p) = PICK(x < SPLAT(LEAST), SPLAT(LEAST), x);
+        logs += LOG(READ(chance + p));
     }
-    return total;
+    return total + NAME(across)(logs);
 }
 
-/* One ascent step of the row f of node u, its links to rows of F: projected gradient with backtracking. Scratch: g, trial
-   (wide each). Gives whether the row changed. */
-static TARGET int NAME(affiliation_step)(double *f, const double *F, const links_t *links, int64_t u, int64_t wide,
-                                         const double *rest, double rate, double most, double *g, double *trial)
+/* One ascent step of the row f of a node, its links to rows of F: projected gradient with backtracking. Scratch: g, trial
+   (wide each), chance. Gives whether the row changed. */
+static TARGET int NAME(affiliation_step)(double *f, const double *F, const int64_t *to, int64_t links, int64_t wide,
+                                         const double *rest, double rate, double most, double *g, double *trial, double *chance)
 {
-    const int64_t end = csr_at(links->indptr, links->index64, u + 1);
-    double value = 0, size = 0, step = 1;
+    double value = NAME(affiliation_value)(f, F, to, links, wide, rest, rate, chance), size = 0, step = 1;
     for (int64_t k = 0; k < wide; k++)
         g[k] = -rest[k];
-    for (int64_t p = csr_at(links->indptr, links->index64, u); p < end; p++) {
-        const double *v = F + csr_at(links->indices, links->index64, p) * wide, z = NAME(dot)(f, v, wide);
-        const double chance = -expm1(-z - rate); /* of the link; 1 / chance = 1 / expm1(z + rate) + 1 */
-        value += log(chance) + z;
-        NAME(add)(g, 1 / chance, v, wide);
-    }
-    value -= NAME(dot)(f, rest, wide);
+    for (int64_t p = 0; p < links; p++)
+        chance[p] = 1 / chance[p]; /* 1 / expm1(z + rate) + 1 */
+    NAME(link_sums)(chance, F, to, links, wide, g);
     for (int64_t k = 0; k < wide; k++) {
         g[k] = f[k] <= 0 && g[k] < 0 ? 0 : g[k] > 10 ? 10 : g[k] < -10 ? -10 : g[k];
         size += g[k] * g[k];
@@ -63,13 +118,23 @@ static TARGET int NAME(affiliation_step)(double *f, const double *F, const links
             trial[k] = next < 0 ? 0 : next > most ? most : next;
             gain += g[k] * (trial[k] - f[k]);
         }
-        if (NAME(affiliation_value)(trial, F, links, u, wide, rest, rate) >= value + 0.05 * gain) {
+        if (NAME(affiliation_value)(trial, F, to, links, wide, rest, rate, chance) >= value + 0.05 * gain) {
             memcpy(f, trial, sizeof(double) * (size_t)wide);
             return 1;
         }
     }
     return 0;
 }
+
+#undef LANES
+#undef VEC
+#undef SPLAT
+#undef AT
+#undef READ
+#undef LOG
+#undef EXP
+#undef PICK
+#undef ZERO
 
 #else /* loops over chunks */
 
@@ -85,29 +150,63 @@ static void ratio_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, dou
     (void)A;
     for (int64_t row = lo; row < hi; row++) {
         const int64_t links = document(job, row, word, x, NULL);
-        *result += steps()->ratio_row(job->given + row * wide, job->topics->B, x, word, links, wide, job->row_out + row * wide);
+        *result += steps()->ratio_row(job->given + row * wide, job->topics->B, x, word, links, wide, chance, B,
+                                      job->row_out + row * wide);
     }
     free(x);
 }
 
-/* Ascent of affiliations, node after node in the given order; `sum` is kept equal to the sum of the rows of F. Returns -1 if
-   memory ran out. */
-static int affiliation_sweep(const links_t *links, double *F, double *sum, const int64_t *order, int64_t n, int64_t wide,
-                             double rate, double most)
+/* The scratch of a node: the nodes that it is linked to, the chances of these links, and three vectors. */
+typedef struct {
+    void *memory;
+    int64_t *to;
+    double *chance, *rest, *g, *trial;
+} node_t;
+
+static node_t node_scratch(const links_t *links, int64_t n, int64_t wide)
 {
-    double *rest = malloc(sizeof(double) * (size_t)(3 * wide)), *g = rest + wide, *trial = g + wide;
-    if (!rest)
+    int64_t longest = 0;
+    node_t s;
+    for (int64_t u = 0; u < n; u++) {
+        const int64_t degree = csr_at(links->indptr, links->index64, u + 1) - csr_at(links->indptr, links->index64, u);
+        longest = degree > longest ? degree : longest;
+    }
+    s.memory = malloc(sizeof(double) * (size_t)(2 * longest + PAD + 3 * wide));
+    s.rest = s.memory;
+    s.g = s.rest + wide;
+    s.trial = s.g + wide;
+    s.chance = s.trial + wide;
+    s.to = (int64_t *)(s.chance + longest + PAD);
+    return s;
+}
+
+/* The nodes that node u is linked to, and their number. */
+static int64_t linked(const links_t *links, int64_t u, int64_t *to)
+{
+    const int64_t first = csr_at(links->indptr, links->index64, u), count = csr_at(links->indptr, links->index64, u + 1) - first;
+    for (int64_t p = 0; p < count; p++)
+        to[p] = csr_at(links->indices, links->index64, first + p);
+    return count;
+}
+
+/* Ascent of affiliations (n, wide), of `count` nodes one after the other in the given order; `sum` is kept equal to the sum of
+   the rows of F. Returns -1 if memory ran out. */
+static int affiliation_sweep(const links_t *links, double *F, double *sum, const int64_t *order, int64_t count, int64_t n,
+                             int64_t wide, double rate, double most)
+{
+    const node_t s = node_scratch(links, n, wide);
+    if (!s.memory)
         return -1;
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t u = order[i];
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t u = order[i], degree = linked(links, u, s.to);
         double *f = F + u * wide;
         for (int64_t k = 0; k < wide; k++)
-            rest[k] = sum[k] - f[k];
-        if (steps()->affiliation_step(f, F, links, u, wide, rest, rate, most, g, trial))
+            s.rest[k] = sum[k] - f[k];
+        if (steps()->affiliation_step(f, F, s.to, degree, wide, s.rest, rate, most, s.g, s.trial, s.chance))
             for (int64_t k = 0; k < wide; k++)
-                sum[k] = rest[k] + f[k];
+                sum[k] = s.rest[k] + f[k];
     }
-    free(rest);
+    free(s.memory);
     return 0;
 }
 
@@ -115,24 +214,58 @@ static int affiliation_sweep(const links_t *links, double *F, double *sum, const
 static int affiliation_rows(const links_t *links, const double *F, const double *sum, double *f, int64_t m, int64_t wide,
                             double rate, double most, int64_t most_steps)
 {
-    double *g = malloc(sizeof(double) * (size_t)(2 * wide));
-    if (!g)
+    const node_t s = node_scratch(links, m, wide);
+    if (!s.memory)
         return -1;
-    for (int64_t u = 0; u < m; u++)
+    for (int64_t u = 0; u < m; u++) {
+        const int64_t degree = linked(links, u, s.to);
         for (int64_t i = 0; i < most_steps; i++)
-            if (!steps()->affiliation_step(f + u * wide, F, links, u, wide, sum, rate, most, g, g + wide))
+            if (!steps()->affiliation_step(f + u * wide, F, s.to, degree, wide, sum, rate, most, s.g, s.trial, s.chance))
                 break;
-    free(g);
+    }
+    free(s.memory);
     return 0;
 }
 
-/* Sum over the links of log(1 - exp(-F_u . F_v - rate)) + F_u . F_v: half of the sum over both directions of a link. */
-static double affiliation_links(const links_t *links, const double *F, const double *zero, int64_t n, int64_t wide, double rate)
+/* Sum over the links of log(1 - exp(-F_u . F_v - rate)) + F_u . F_v: half of the sum over both directions of a link. Returns
+   -1 if memory ran out. */
+static int affiliation_links(const links_t *links, const double *F, const double *zero, int64_t n, int64_t wide, double rate,
+                             double *total)
 {
-    double total = 0;
+    const node_t s = node_scratch(links, n, wide);
+    if (!s.memory)
+        return -1;
+    *total = 0;
+    for (int64_t u = 0; u < n; u++) {
+        const int64_t degree = linked(links, u, s.to);
+        *total += steps()->affiliation_value(F + u * wide, F, s.to, degree, wide, zero, rate, s.chance) / 2;
+    }
+    free(s.memory);
+    return 0;
+}
+
+/* For each node, the number of links among the nodes that it is linked to, in both directions. Returns -1 if memory ran out. */
+static int closed_wedges(const links_t *links, int64_t n, double *closed)
+{
+    int64_t *seen = malloc(sizeof(int64_t) * (size_t)n);
+    if (!seen)
+        return -1;
     for (int64_t u = 0; u < n; u++)
-        total += steps()->affiliation_value(F + u * wide, F, links, u, wide, zero, rate);
-    return total / 2;
+        seen[u] = -1;
+    for (int64_t u = 0; u < n; u++) {
+        const int64_t first = csr_at(links->indptr, links->index64, u), end = csr_at(links->indptr, links->index64, u + 1);
+        int64_t count = 0;
+        for (int64_t p = first; p < end; p++)
+            seen[csr_at(links->indices, links->index64, p)] = u;
+        for (int64_t p = first; p < end; p++) {
+            const int64_t v = csr_at(links->indices, links->index64, p), last = csr_at(links->indptr, links->index64, v + 1);
+            for (int64_t q = csr_at(links->indptr, links->index64, v); q < last; q++)
+                count += seen[csr_at(links->indices, links->index64, q)] == u;
+        }
+        closed[u] = (double)count;
+    }
+    free(seen);
+    return 0;
 }
 
 #endif

@@ -18,6 +18,7 @@ from .._types import Array
 _FLOOR = 1e-12  # no rate of a link is smaller
 _PAD = 4  # columns of affiliations come in multiples of it
 _LINKS = 1 << 16  # links that the NumPy twins process together
+_WEDGES = 1 << 22  # pairs of links at a node that the NumPy twin looks at together
 _SHRINK, _TRIALS, _ENOUGH = 0.3, 11, 0.05  # line search: factor of a step, steps tried, part of the promised gain
 _STEEP = 10.0  # largest entry of a gradient
 _FLAT = 1e-8  # squared length of a gradient that is not followed
@@ -100,6 +101,21 @@ def affiliation_likelihood(A: sparse.csr_array, F: Array, rate: float) -> float:
         z = np.einsum("pk,pk->p", F[nodes], F[A.indices])
         links = (np.log(-np.expm1(-z - rate)) + z).sum() / 2
     return float(links - pairs)
+
+
+def closed_wedges(A: sparse.csr_array) -> Array:
+    """For each node, the number of links among the nodes that it is linked to, in both directions."""
+    closed = np.zeros(A.shape[0])
+    if kernels.use_compiled():
+        kernels.compiled.closed_wedges(*_links(A), closed)
+        return closed
+    ones = sparse.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+    wedges = np.cumsum(ones @ np.diff(A.indptr))
+    ends = np.unique(np.append(np.searchsorted(wedges, np.arange(_WEDGES, wedges[-1], _WEDGES)) + 1, len(closed)))
+    for lo, hi in zip(np.append(0, ends[:-1]), ends, strict=True):
+        rows = ones[lo:hi]
+        closed[lo:hi] = (rows @ ones).multiply(rows).sum(axis=1)
+    return closed
 
 
 def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np.float32], threads: int) -> Array:

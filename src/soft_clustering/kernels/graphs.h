@@ -5,6 +5,7 @@
 #ifdef WIDTH /* steps, once per vector width */
 
 #define FLOOR 1e-12   /* no rate of a link is smaller */
+#define SMALL 0x1p-26 /* added to denominators */
 #define CERTAIN 1e3   /* the affiliation in common from which on a link is certain */
 #define LEAST 1e-300  /* no probability of a link is smaller */
 
@@ -71,6 +72,111 @@ static TARGET double NAME(ratio_row)(const double *P, const double *Q, const dou
     memset(out, 0, sizeof(double) * (size_t)wide);
     NAME(link_sums)(c, Q, to, links, wide, out);
     return NAME(log_sum)(x, s, links);
+}
+
+/* A multiplicative step of a row p whose ratios (above) are given: p * ratios / (total + beta p). It is added to `sums`, its
+   squares to `squares`. */
+static TARGET void NAME(factor_row)(const double *p, const double *ratios, const double *total, const double *beta, int64_t wide,
+                                    double *out, double *sums, double *squares)
+{
+    for (int64_t k = 0; k < wide; k += LANES) {
+        const VEC old = READ(p + k), x = old * READ(ratios + k) / (READ(total + k) + READ(beta + k) * old + SPLAT(SMALL));
+        AT(out + k) = x;
+        AT(sums + k) += x;
+        AT(squares + k) += x * x;
+    }
+}
+
+/* The Dirichlet posterior gamma of a node of `degree` links: E = psi(gamma) - psi(sum gamma), a = exp(E - max E), entries that
+   fill up E and a 0. Gives degree max E, less the divergence from a prior of parameters alpha without its constant. */
+static TARGET double NAME(block_expectations)(const double *gamma, int64_t K, int64_t wide, double alpha, double degree,
+                                              double *E, double *a)
+{
+    ALIGNED double sum[PAD] = {0, 1, 1, 1}, sum_psi[PAD], sum_log[PAD];
+    double most = -INFINITY, total = 0;
+    for (int64_t k = 0; k < wide; k++) {
+        E[k] = k < K ? gamma[k] : 1;
+        sum[0] += k < K ? gamma[k] : 0;
+    }
+    NAME(digammas)(sum, PAD, sum_psi, sum_log);
+    NAME(digammas)(E, wide, E, a);
+    for (int64_t k = 0; k < K; k++) {
+        E[k] -= sum_psi[0];
+        most = E[k] > most ? E[k] : most;
+        total += a[k] + (alpha - gamma[k]) * E[k];
+    }
+    for (int64_t k = 0; k < wide; k += LANES)
+        AT(a + k) = EXP(READ(E + k) - SPLAT(most));
+    for (int64_t k = K; k < wide; k++)
+        E[k] = a[k] = 0;
+    return total - sum_log[0] + degree * most;
+}
+
+/* out = sum_k x_k B_k over the K rows of B */
+static INLINE TARGET void NAME(block_product)(const double *x, const double *B, int64_t K, int64_t wide, double *out)
+{
+    for (int64_t v = 0; v < wide; v += LANES) {
+        VEC sum = ZERO;
+        for (int64_t k = 0; k < K; k++)
+            sum += SPLAT(x[k]) * READ(B + k * wide + v);
+        AT(out + v) = sum;
+    }
+}
+
+/* How often a node acts as each block towards its links: M = a * (B r), r_k = sum_q a_qk / (a B a_q); a r^T is added to N1.
+   Gives sum_q log(a B a_q). Scratch: row, r (wide each), s, c (links each). */
+static TARGET double NAME(block_links)(const double *mine, const double *a, const double *B, const double *x, const int64_t *to,
+                                       int64_t links, int64_t K, int64_t wide, double *row, double *r, double *s, double *c,
+                                       double *M, double *N1)
+{
+    NAME(block_product)(mine, B, K, wide, row);
+    const double logs = NAME(ratio_row)(row, a, x, to, links, wide, s, c, r);
+    NAME(block_product)(r, B, K, wide, M);
+    for (int64_t k = 0; k < K; k++) {
+        M[k] *= mine[k];
+        NAME(add)(N1 + k * wide, mine[k], r, wide);
+    }
+    return logs;
+}
+
+/* phi = softmax(E + no_link T / rest) of a node that is not linked to `rest` others, T the sum of their phi. It is added to
+   `sums`. Gives rest times the sum of phi (E - log phi). */
+static TARGET double NAME(block_others)(const double *E, const double *T, const double *no_link, double rest, int64_t K,
+                                        int64_t wide, double *phi, double *sums)
+{
+    double most = -INFINITY;
+    VEC sums_of = ZERO, scores = ZERO;
+    NAME(block_product)(T, no_link, K, wide, phi);
+    for (int64_t k = 0; k < K; k++) {
+        phi[k] = phi[k] / (rest > 1 ? rest : 1) + E[k];
+        most = phi[k] > most ? phi[k] : most;
+    }
+    for (int64_t k = K; k < wide; k++)
+        phi[k] = most - 1e3; /* whose exponential is 0 */
+    for (int64_t k = 0; k < wide; k += LANES) {
+        const VEC x = READ(phi + k) - SPLAT(most), e = EXP(x);
+        scores += e * (READ(E + k) - x);
+        sums_of += e;
+        AT(phi + k) = e;
+    }
+    const double sum = NAME(across)(sums_of);
+    for (int64_t k = 0; k < K; k++) {
+        phi[k] /= sum;
+        sums[k] += phi[k];
+    }
+    return rest * (NAME(across)(scores) / sum + log(sum));
+}
+
+/* near = the sum of the phi of the linked nodes; phi T^T is added to N0, where T = total - phi - near. Scratch: T. */
+static TARGET void NAME(block_near)(const double *mine, const double *phi, const double *x, const int64_t *to, int64_t links,
+                                    const double *total, int64_t K, int64_t wide, double *T, double *near, double *N0)
+{
+    memset(near, 0, sizeof(double) * (size_t)wide);
+    NAME(link_sums)(x, phi, to, links, wide, near);
+    for (int64_t k = 0; k < wide; k++)
+        T[k] = total[k] - mine[k] - near[k];
+    for (int64_t k = 0; k < K; k++)
+        NAME(add)(N0 + k * wide, mine[k], T, wide);
 }
 
 /* What the row f of a node contributes to the log likelihood of the Bernoulli-Poisson model: over its links
@@ -152,6 +258,94 @@ static void ratio_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, dou
         const int64_t links = document(job, row, word, x, NULL);
         *result += steps()->ratio_row(job->given + row * wide, job->topics->B, x, word, links, wide, chance, B,
                                       job->row_out + row * wide);
+    }
+    free(x);
+}
+
+/* A multiplicative step of the rows P (job->given) to job->row_out, with Q in job->topics->B; parameters: the sums of the
+   columns of Q, and beta. Result: sum x_ij log s_ij before the step, sums and sums of squares of the new rows (wide each). */
+static void factor_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    DOCUMENT(job->topics, result)
+    const steps_t *s = steps();
+    const double *total = job->parameters, *beta = total + wide, *Q = job->topics->B;
+    (void)t;
+    (void)psi;
+    (void)A;
+    (void)acc;
+    for (int64_t row = lo; row < hi; row++) {
+        const double *p = job->given + row * wide;
+        const int64_t links = document(job, row, word, x, NULL);
+        *result += s->ratio_row(p, Q, x, word, links, wide, chance, B, one);
+        s->factor_row(p, one, total, beta, wide, job->row_out + row * wide, result + 1, result + 1 + wide);
+    }
+    free(x);
+}
+
+/* E and a, see the steps. Result: the sum of what `block_expectations` gives. */
+static void block_expectations_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const blocks_t *b = job->blocks;
+    const int64_t wide = b->wide;
+    (void)t;
+    for (int64_t row = lo; row < hi; row++)
+        *result += steps()->block_expectations(b->gamma + row * job->K, job->K, wide, b->alpha, b->degree[row], b->E + row * wide,
+                                               b->a + row * wide);
+}
+
+/* M. Result: sum_pq log(a_p B a_q) over the links, N1 / B (wide, wide). */
+static void block_links_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const blocks_t *b = job->blocks;
+    DOCUMENT(job->topics, result)
+    (void)t;
+    (void)psi;
+    (void)A;
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t links = document(job, row, word, x, NULL);
+        *result += steps()->block_links(b->a + row * wide, b->a, b->B, x, word, links, job->K, wide, one, acc, chance, B,
+                                        b->M + row * wide, result + 1);
+    }
+    free(x);
+}
+
+/* phi, from phi and near before. Result: the sum of what `block_others` gives, the sum of the phi (wide). */
+static void block_others_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const blocks_t *b = job->blocks;
+    DOCUMENT(job->topics, result)
+    (void)t;
+    (void)chance;
+    (void)B;
+    (void)psi;
+    (void)A;
+    (void)acc;
+    (void)word;
+    for (int64_t row = lo; row < hi; row++) {
+        double *phi = b->phi + row * wide, *near = b->near + row * wide;
+        for (int64_t k = 0; k < wide; k++)
+            one[k] = b->total[k] - phi[k] - near[k];
+        *result += steps()->block_others(b->E + row * wide, one, b->no_link, (double)(job->x->n - 1) - b->degree[row], job->K,
+                                         wide, phi, result + 1);
+    }
+    free(x);
+}
+
+/* near, from phi. Result: nothing, then N0 (wide, wide). */
+static void block_near_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const blocks_t *b = job->blocks;
+    DOCUMENT(job->topics, result)
+    (void)t;
+    (void)chance;
+    (void)B;
+    (void)psi;
+    (void)A;
+    (void)acc;
+    for (int64_t row = lo; row < hi; row++) {
+        const int64_t links = document(job, row, word, x, NULL);
+        steps()->block_near(b->phi + row * wide, b->phi, x, word, links, b->total, job->K, wide, one, b->near + row * wide,
+                            result + 1);
     }
     free(x);
 }

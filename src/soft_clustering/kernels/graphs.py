@@ -5,17 +5,18 @@ A graph is a symmetric CSR matrix without a diagonal; links that are not 0 or 1 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import softmax
+from scipy.special import gammaln, log_softmax, psi, softmax
 
 from .. import kernels
 from .._types import Array
 
 _FLOOR = 1e-12  # no rate of a link is smaller
+_SMALL = 2.0**-26  # added to denominators
 _PAD = 4  # columns of affiliations come in multiples of it
 _LINKS = 1 << 16  # links that the NumPy twins process together
 _WEDGES = 1 << 22  # pairs of links at a node that the NumPy twin looks at together
@@ -34,13 +35,8 @@ def ratio_rows(V: sparse.csr_array, P: Array, Q: Array) -> tuple[Array, float]:
     Q : array of shape (m, K)
     """
     if kernels.use_compiled():
-        n, m = V.shape
-        indices = V.indices.astype(V.indptr.dtype, copy=False)
-        rows = kernels.compiled.Rows(V.data, np.zeros(m), np.ones(m), None, indices, V.indptr, m)
-        chunks = max(1, min(64, n // 64))
-        threads = kernels.threads_for(V.nnz * Q.shape[1] * 2, chunks)
         answer: tuple[Array, float] = kernels.compiled.ratio_rows(
-            rows, np.ascontiguousarray(P), np.ascontiguousarray(Q), chunks, threads
+            _rows(V), np.ascontiguousarray(P), np.ascontiguousarray(Q), *_grid(V, Q.shape[1])
         )
         return answer
     nodes = np.repeat(np.arange(V.shape[0]), np.diff(V.indptr))
@@ -50,6 +46,73 @@ def ratio_rows(V: sparse.csr_array, P: Array, Q: Array) -> tuple[Array, float]:
         s[part] = np.einsum("pk,pk->p", P[nodes[part]], Q[V.indices[part]]) + _FLOOR
     R = sparse.csr_array((V.data / s, V.indices, V.indptr), shape=V.shape)
     return R @ Q, float(V.data @ np.log(s))
+
+
+class Factor(NamedTuple):
+    """A factor (n, wide) of a matrix, with the sums and the sums of squares of its columns."""
+
+    rows: Array
+    sums: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, rows: Array) -> Factor:
+        """The factor of these rows."""
+        return cls(rows, rows.sum(axis=0), np.square(rows).sum(axis=0))
+
+
+def factor_step(V: sparse.csr_array, P: Factor, Q: Factor, beta: Array, out: Array) -> tuple[Factor, float]:
+    """A multiplicative step of P, P_ik <- P_ik (sum_j v_ij / s_ij Q_jk) / (sum_j Q_jk + beta_k P_ik), s_ij = P_i . Q_j.
+
+    The new rows are written to ``out``. Gives the new factor, and sum_ij v_ij log s_ij before the step. The columns are
+    filled up, see :func:`padded`.
+    """
+    if not kernels.use_compiled():
+        ratios, logs = ratio_rows(V, P.rows, Q.rows)
+        np.divide(P.rows * ratios, Q.sums + P.rows * beta + _SMALL, out=out)
+        return Factor.of(out), logs
+    logs, sums, squares = kernels.compiled.factor_rows(
+        _rows(V), P.rows, Q.rows, np.stack([Q.sums, beta]), out, np.diff(V.indptr).max(), *_grid(V, out.shape[1])
+    )
+    return Factor(out, sums, squares), logs
+
+
+class BlockPass(NamedTuple):
+    """What a pass over the links of a mixed-membership blockmodel gives."""
+
+    phi: Array  # (n, K), towards nodes without a link
+    near: Array  # (n, K), the sums of the phi of linked nodes
+    M: Array  # (n, K), how often a node acts as each block towards its links
+    N1: Array  # (K, K), expected links
+    N0: Array  # (K, K), expected pairs without one
+    bound: float  # of the log likelihood, without the constant of the prior
+
+
+def block_pass(A: sparse.csr_array, gamma: Array, phi: Array, near: Array, B: Array, alpha: float) -> BlockPass:
+    """A pass over a mixed-membership blockmodel from gamma, phi, near and B; see :mod:`soft_clustering.graphs.mmsb`."""
+    degree, no_link = np.diff(A.indptr).astype(np.float64), np.log1p(-B)
+    if kernels.use_compiled():
+        grid = _grid(A, 4 * B.shape[1])
+        phi, near, M, N1, N0, bound = kernels.compiled.block_pass(
+            _rows(A), degree, np.ascontiguousarray(gamma), phi, near, B, no_link, alpha, *grid
+        )
+    else:
+        rest = (len(gamma) - 1 - degree)[:, None]
+        sums = gamma.sum(axis=1, keepdims=True)
+        E = psi(gamma) - psi(sums)
+        most = E.max(axis=1, keepdims=True)
+        a = np.exp(E - most)
+        ratios, logs = ratio_rows(A, a @ B, a)
+        N1, M = a.T @ ratios, a * (ratios @ B)
+        for _ in range(2):
+            log_phi = log_softmax((phi.sum(axis=0) - phi - near) @ no_link / np.maximum(rest, 1) + E, axis=1)
+            phi = np.exp(log_phi)
+            near = A @ phi
+        N0 = phi.T @ (phi.sum(axis=0) - phi - near)
+        divergence = gammaln(sums).sum() - gammaln(gamma).sum() + ((gamma - alpha) * E).sum()
+        bound = logs / 2 + degree @ most[:, 0] + (rest * phi * (E - log_phi)).sum() - divergence
+    N0 = np.maximum((N0 + N0.T) / 4, 0)
+    return BlockPass(phi, near, M, B * N1 / 2, N0, float(bound + (N0 * no_link).sum()))
 
 
 def padded(F: Array) -> Array:
@@ -149,6 +212,19 @@ def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float
     along = np.einsum("sdkn,skn->sdn", draws, slope)
     gradient: Array = (mean * slope - np.einsum("sdkn,sdn->skn", draws, along) / draws.shape[1]) / t
     return gradient
+
+
+def _rows(V: sparse.csr_array) -> Any:
+    """The links of a CSR matrix with their weights."""
+    m = V.shape[1]
+    indptr, indices = _links(V)
+    return kernels.compiled.Rows(V.data, np.zeros(m), np.ones(m), None, indices, indptr, m)
+
+
+def _grid(V: sparse.csr_array, K: int) -> tuple[int, int]:
+    """The number of chunks, a function of the shape only, and the number of threads."""
+    chunks = max(1, min(64, V.shape[0] // 64))
+    return chunks, kernels.threads_for(V.nnz * K * 2, chunks)
 
 
 def _tiles(W: Array) -> int:

@@ -31,6 +31,13 @@ typedef struct {
                              double *, double *, double *);
     double (*ratio_row)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double *, double *,
                         double *);
+    void (*factor_row)(const double *, const double *, const double *, const double *, int64_t, double *, double *, double *);
+    double (*block_expectations)(const double *, int64_t, int64_t, double, double, double *, double *);
+    double (*block_links)(const double *, const double *, const double *, const double *, const int64_t *, int64_t, int64_t,
+                          int64_t, double *, double *, double *, double *, double *, double *);
+    double (*block_others)(const double *, const double *, const double *, double, int64_t, int64_t, double *, double *);
+    void (*block_near)(const double *, const double *, const double *, const int64_t *, int64_t, const double *, int64_t, int64_t,
+                       double *, double *, double *);
     double (*affiliation_value)(const double *, const double *, const int64_t *, int64_t, int64_t, const double *, double,
                                 double *);
     int (*affiliation_step)(double *, const double *, const int64_t *, int64_t, int64_t, const double *, double, double, double *,

@@ -196,7 +196,8 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
         for key, draw in zip(of_start, draws, strict=True):
             low, high = np.uint32(key & np.uint64(0xFFFFFFFF)), np.uint32(key >> np.uint64(32))
             hashed = _scramble(_scramble(places ^ low) + high)
-            draw[:] = softmax((w - np.log(-np.log((hashed + 0.5) / 2.0**32))) / t, axis=0)
+            uniform = ((hashed >> np.uint32(9)) + 0.5) / 2.0**23
+            draw[:] = softmax((w - np.log(-np.log(uniform))) / t, axis=0)
     answer: Array = out.mean(axis=1, dtype=np.float64)
     return answer
 

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import gammaln, psi, softmax
+from scipy.special import psi, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -216,12 +216,11 @@ class MMSB(GraphClusterer):
             rng = check_random_state(self.random_state)
             degree = np.diff(A.indptr)[:, None]
             links = A.astype(np.float64)
-            prior = n * float(gammaln(K * self._alpha) - K * gammaln(self._alpha))
 
             def step(state: Posterior) -> tuple[Posterior, float]:
                 phi, near, M, N1, N0, bound = block_pass(links, *state, self._alpha)
                 gamma = self._alpha + M + (n - 1 - degree) * phi
-                return Posterior(gamma, phi, near, self._link_probabilities(N1, N0)), bound + prior
+                return Posterior(gamma, phi, near, self._link_probabilities(N1, N0)), bound
 
             def starts() -> Iterator[Posterior]:
                 for _ in range(self.n_init if is_drawn(self.init) else 1):

@@ -117,6 +117,7 @@ cdef extern from "kernels.h" nogil:
         const links_t *, const double *, const double *, double *, int64_t, int64_t, double, double, int64_t)
     int affiliation_links_c "affiliation_links" (
         const links_t *, const double *, const double *, int64_t, int64_t, double, double *)
+    int links_product_c "links_product" (const links_t *, const float *, const float *, int64_t, int64_t, float *)
     int closed_wedges_c "closed_wedges" (const links_t *, int64_t, double *)
     int gumbel_softmax_c "gumbel_softmax" (
         const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
@@ -803,6 +804,16 @@ def affiliation_links(indptr, indices, const double[:, ::1] F, double rate):
     if status < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
     return total
+
+
+def links_product(indptr, indices, const float[::1] values, const float[:, ::1] X, float[:, ::1] out):
+    """The product of a CSR matrix and X in single precision, written to ``out``."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        status = links_product_c(&a, &values[0], &X[0, 0], out.shape[0], out.shape[1], &out[0, 0])
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
 
 
 def closed_wedges(indptr, indices, double[::1] closed):

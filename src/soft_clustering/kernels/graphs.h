@@ -74,6 +74,24 @@ static TARGET double NAME(ratio_row)(const double *P, const double *Q, const dou
     return NAME(log_sum)(x, s, links);
 }
 
+/* out = sum_p c_p X_p over rows of single precision, of which `width` entries count. */
+static TARGET void NAME(product_row)(const float *c, const float *X, const int64_t *to, int64_t links, int64_t width, float *out)
+{
+    int64_t p = 0;
+    memset(out, 0, sizeof(float) * (size_t)width);
+    for (; p + 4 <= links; p += 4) {
+        const float *x = X + to[p] * width, *y = X + to[p + 1] * width, *z = X + to[p + 2] * width, *w = X + to[p + 3] * width;
+        const float a = c[p], b = c[p + 1], d = c[p + 2], e = c[p + 3];
+        for (int64_t k = 0; k < width; k++)
+            out[k] += (a * x[k] + b * y[k]) + (d * z[k] + e * w[k]);
+    }
+    for (; p < links; p++) {
+        const float *x = X + to[p] * width, a = c[p];
+        for (int64_t k = 0; k < width; k++)
+            out[k] += a * x[k];
+    }
+}
+
 /* A multiplicative step of a row p whose ratios (above) are given: p * ratios / (total + beta p). It is added to `sums`, its
    squares to `squares`. */
 static TARGET void NAME(factor_row)(const double *p, const double *ratios, const double *total, const double *beta, int64_t wide,
@@ -365,7 +383,7 @@ static node_t node_scratch(const links_t *links, int64_t n, int64_t wide)
         const int64_t degree = csr_at(links->indptr, links->index64, u + 1) - csr_at(links->indptr, links->index64, u);
         longest = degree > longest ? degree : longest;
     }
-    s.memory = malloc(sizeof(double) * (size_t)(2 * longest + PAD + 3 * wide));
+    s.memory = malloc(sizeof(double) * (size_t)(2 * (longest + PAD) + 3 * wide));
     s.rest = s.memory;
     s.g = s.rest + wide;
     s.trial = s.g + wide;
@@ -433,6 +451,27 @@ static int affiliation_links(const links_t *links, const double *F, const double
     for (int64_t u = 0; u < n; u++) {
         const int64_t degree = linked(links, u, s.to);
         *total += steps()->affiliation_value(F + u * wide, F, s.to, degree, wide, zero, rate, s.chance) / 2;
+    }
+    free(s.memory);
+    return 0;
+}
+
+/* The product (n, width) of a CSR matrix and X in single precision; entries of 0 cost nothing. Returns -1 if memory ran out. */
+static int links_product(const links_t *links, const float *values, const float *X, int64_t n, int64_t width, float *out)
+{
+    const node_t s = node_scratch(links, n, 0);
+    float *c = (float *)s.chance;
+    if (!s.memory)
+        return -1;
+    for (int64_t u = 0; u < n; u++) {
+        const int64_t end = csr_at(links->indptr, links->index64, u + 1);
+        int64_t count = 0;
+        for (int64_t p = csr_at(links->indptr, links->index64, u); p < end; p++) {
+            s.to[count] = csr_at(links->indices, links->index64, p);
+            c[count] = values[p];
+            count += values[p] != 0;
+        }
+        steps()->product_row(c, X, s.to, count, width, out + u * width);
     }
     free(s.memory);
     return 0;

@@ -85,7 +85,7 @@ class BlockPass(NamedTuple):
     M: Array  # (n, K), how often a node acts as each block towards its links
     N1: Array  # (K, K), expected links
     N0: Array  # (K, K), expected pairs without one
-    bound: float  # of the log likelihood, without the constant of the prior
+    bound: float  # of the log likelihood
 
 
 def block_pass(A: sparse.csr_array, gamma: Array, phi: Array, near: Array, B: Array, alpha: float) -> BlockPass:
@@ -111,8 +111,10 @@ def block_pass(A: sparse.csr_array, gamma: Array, phi: Array, near: Array, B: Ar
         N0 = phi.T @ (phi.sum(axis=0) - phi - near)
         divergence = gammaln(sums).sum() - gammaln(gamma).sum() + ((gamma - alpha) * E).sum()
         bound = logs / 2 + degree @ most[:, 0] + (rest * phi * (E - log_phi)).sum() - divergence
+    n, K = gamma.shape
     N0 = np.maximum((N0 + N0.T) / 4, 0)
-    return BlockPass(phi, near, M, B * N1 / 2, N0, float(bound + (N0 * no_link).sum()))
+    bound += (N0 * no_link).sum() + n * (gammaln(K * alpha) - K * gammaln(alpha))
+    return BlockPass(phi, near, M, B * N1 / 2, N0, float(bound))
 
 
 def padded(F: Array) -> Array:

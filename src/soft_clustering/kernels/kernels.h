@@ -31,6 +31,7 @@ typedef struct {
                              double *, double *, double *);
     double (*ratio_row)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double *, double *,
                         double *);
+    void (*product_row)(const float *, const float *, const int64_t *, int64_t, int64_t, float *);
     void (*factor_row)(const double *, const double *, const double *, const double *, int64_t, double *, double *, double *);
     double (*block_expectations)(const double *, int64_t, int64_t, double, double, double *, double *);
     double (*block_links)(const double *, const double *, const double *, const double *, const int64_t *, int64_t, int64_t,

@@ -46,6 +46,7 @@ static const steps_t NAME(steps) = {
     .plsi_document = NAME(plsi_document),
     .fold_in_document = NAME(fold_in_document),
     .ratio_row = NAME(ratio_row),
+    .product_row = NAME(product_row),
     .factor_row = NAME(factor_row),
     .block_expectations = NAME(block_expectations),
     .block_links = NAME(block_links),

@@ -217,15 +217,17 @@ class Pattern:
         if values.device.type == "cpu" and values.dtype == torch.float32 and kernels.use_compiled():
             # Zeros, of which dropout makes many, cost nothing here.
             return partial(links_product, torch, self._arrays, values.numpy(), self._shape[0])
-        matrix = torch.sparse_csr_tensor(
-            *self._tensors, values, size=self._shape, device=values.device, check_invariants=False
-        )
+        with warnings.catch_warnings():  # CSR is new in torch, as it says once
+            warnings.filterwarnings("ignore", message="Sparse CSR", category=UserWarning)
+            matrix = torch.sparse_csr_tensor(
+                *self._tensors, values, size=self._shape, device=values.device, check_invariants=False
+            )
         return lambda W: matrix @ W
 
 
 def links_product(torch: ModuleType, pattern: Any, values: NDArray[np.float32], n: int, W: torch.Tensor) -> Any:
     """The product of a CSR matrix and a tensor on the CPU."""
-    out = torch.empty((n, W.shape[1]), dtype=torch.float32)
+    out = torch.empty((n, W.shape[1]), dtype=torch.float32, device="cpu")
     kernels.compiled.links_product(*pattern, values, W.detach().contiguous().numpy(), out.numpy())
     return out
 
@@ -242,9 +244,7 @@ class SparseMatrix:
         numbered = sparse.csr_array((np.arange(M.nnz), M.indices, M.indptr), shape=M.shape).T.tocsr()
         self._turned_pattern = Pattern(torch, numbered, device)
         self._order = torch.from_numpy(numbered.data).to(device)  # of the entries in the transpose
-        with warnings.catch_warnings():  # CSR is new in torch, as it says once
-            warnings.filterwarnings("ignore", message="Sparse CSR", category=UserWarning)
-            self._matrix = self._pattern.filled(self._values)
+        self._matrix = self._pattern.filled(self._values)
         self._transpose = self._matrix if symmetric else self._turned(self._values)
 
     def _turned(self, values: torch.Tensor) -> Any:

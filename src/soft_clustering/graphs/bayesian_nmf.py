@@ -237,7 +237,7 @@ class BayesianNMF(GraphClusterer):
             def starts() -> Iterator[State]:
                 for _ in range(self.n_init):
                     W, H = (padded(rows) for rows in rng.uniform(size=(2, len(linked), K)))
-                    spare = np.empty_like(W), np.empty_like(H)
+                    spare = padded(W), padded(H)
                     yield State(Factor.of(W), Factor.of(H), np.ones(W.shape[1]), spare)
 
             fit.stores(partial(store, K=K, energy=energy))

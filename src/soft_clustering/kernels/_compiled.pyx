@@ -722,24 +722,24 @@ cdef run_blocks(job_t *job, chunk_t chunk, int64_t width, int64_t chunks, int th
     return results[0]
 
 
-def block_pass(Rows rows, const double[::1] degree, const double[:, ::1] gamma, phi, near, B, no_link, double alpha,
-               int64_t chunks, int threads):
-    """(phi, near, M (n, K each), N1 / B, 2 N0 (K, K each), bound without the terms of N0 and of the prior)."""
-    cdef int64_t K = gamma.shape[1], n = gamma.shape[0], wide = (K + PAD - 1) // PAD * PAD, longest = int(np.max(degree))
+def block_pass(Rows rows, const double[::1] degree, const double[:, ::1] gamma, room, B, no_link, double alpha, int64_t chunks,
+               int threads):
+    """(N1 / B, 2 N0 (K, K each), bound without the terms of N0 and of the prior).
+
+    ``room`` (5, n, wide) begins with phi and near, which are changed, and ends with M; its other parts are scratch.
+    """
+    cdef int64_t K = gamma.shape[1], wide = room.shape[2]
     cdef job_t job = job_on(rows, K)
     cdef topics_t topics
     cdef blocks_t blocks
-    rows_of = np.zeros((5, n, wide))
-    rows_of[0, :, :K], rows_of[1, :, :K] = phi, near
     matrices = np.zeros((2, wide, wide))
     matrices[0, :K, :K], matrices[1, :K, :K] = B, no_link
-    sums = np.zeros(wide)
-    sums[:K] = phi.sum(axis=0)
-    cdef double[:, :, ::1] r = rows_of
+    sums = room[0].sum(axis=0)
+    cdef double[:, :, ::1] r = room
     cdef double[:, :, ::1] m = matrices
     cdef double[::1] total = sums
     memset(&topics, 0, sizeof(topics))
-    topics.wide, topics.longest = wide, max(longest, 1)
+    topics.wide, topics.longest = wide, max(int(np.max(degree)), 1)
     blocks.wide, blocks.alpha = wide, alpha
     blocks.B, blocks.no_link = &m[0, 0, 0], &m[1, 0, 0]
     blocks.degree, blocks.gamma, blocks.total = &degree[0], &gamma[0, 0], &total[0]
@@ -753,7 +753,7 @@ def block_pass(Rows rows, const double[::1] degree, const double[:, ::1] gamma, 
         sums[:] = others[1:]
         pairs = run_blocks(&job, &block_near_chunk, 1 + wide * wide, chunks, threads)
     N1, N0 = (part[1:].reshape(wide, wide)[:K, :K] for part in (links, pairs))
-    return (*(rows_of[i, :, :K] for i in (0, 1, 4)), N1, N0, bound + links[0] / 2 + others[0])
+    return N1, N0, bound + links[0] / 2 + others[0]
 
 
 cdef links_t links(indptr, indices):

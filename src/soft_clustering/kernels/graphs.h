@@ -21,43 +21,70 @@ static INLINE TARGET VEC NAME(complement)(VEC x)
 #endif
 }
 
-/* z_p = f . F_p over the rows F_p of the linked nodes; four at a time, so that the sums do not wait for each other. */
+/* z_p = f . F_p over the rows F_p of the linked nodes; four rows and two vectors at a time, so that no sum waits for another. */
 static INLINE TARGET void NAME(link_dots)(const double *f, const double *F, const int64_t *to, int64_t links, int64_t wide,
                                           double *z)
 {
     int64_t p = 0;
     for (; p + 4 <= links; p += 4) {
-        const double *a = F + to[p] * wide, *b = F + to[p + 1] * wide, *c = F + to[p + 2] * wide, *d = F + to[p + 3] * wide;
-        VEC s = ZERO, t = ZERO, u = ZERO, v = ZERO;
-        for (int64_t k = 0; k < wide; k += LANES) {
-            const VEC x = READ(f + k);
-            s += x * READ(a + k);
-            t += x * READ(b + k);
-            u += x * READ(c + k);
-            v += x * READ(d + k);
+        const double *row[4];
+        VEC even[4], odd[4];
+        int64_t k = 0;
+        for (int i = 0; i < 4; i++) {
+            row[i] = F + to[p + i] * wide;
+            even[i] = odd[i] = ZERO;
         }
-        z[p] = NAME(across)(s);
-        z[p + 1] = NAME(across)(t);
-        z[p + 2] = NAME(across)(u);
-        z[p + 3] = NAME(across)(v);
+        for (; k + LANES < wide; k += 2 * LANES) {
+            const VEC x = READ(f + k), y = READ(f + k + LANES);
+            for (int i = 0; i < 4; i++) {
+                even[i] += x * READ(row[i] + k);
+                odd[i] += y * READ(row[i] + k + LANES);
+            }
+        }
+        for (; k < wide; k += LANES)
+            for (int i = 0; i < 4; i++)
+                even[i] += READ(f + k) * READ(row[i] + k);
+        for (int i = 0; i < 4; i++)
+            z[p + i] = NAME(across)(even[i] + odd[i]);
     }
     for (; p < links; p++)
         z[p] = NAME(dot)(f, F + to[p] * wide, wide);
+}
+
+/* out += sum_p c_p F_p for NV vectors of the rows; the sums stay in registers, those of even and of odd links apart. */
+static INLINE TARGET void NAME(sums_block)(const double *c, const double *F, const int64_t *to, int64_t links, int64_t wide,
+                                           const int NV, double *out)
+{
+    VEC even[4], odd[4];
+    int64_t p = 0;
+    for (int v = 0; v < NV; v++)
+        even[v] = odd[v] = ZERO;
+    for (; p + 2 <= links; p += 2) {
+        const double *x = F + to[p] * wide, *y = F + to[p + 1] * wide;
+        const VEC a = SPLAT(c[p]), b = SPLAT(c[p + 1]);
+        for (int v = 0; v < NV; v++) {
+            even[v] += a * READ(x + v * LANES);
+            odd[v] += b * READ(y + v * LANES);
+        }
+    }
+    for (; p < links; p++)
+        for (int v = 0; v < NV; v++)
+            even[v] += SPLAT(c[p]) * READ(F + to[p] * wide + v * LANES);
+    for (int v = 0; v < NV; v++)
+        AT(out + v * LANES) += even[v] + odd[v];
 }
 
 /* out += sum_p c_p F_p */
 static INLINE TARGET void NAME(link_sums)(const double *c, const double *F, const int64_t *to, int64_t links, int64_t wide,
                                           double *out)
 {
-    int64_t p = 0;
-    for (; p + 4 <= links; p += 4) {
-        const double *x = F + to[p] * wide, *y = F + to[p + 1] * wide, *z = F + to[p + 2] * wide, *w = F + to[p + 3] * wide;
-        const VEC a = SPLAT(c[p]), b = SPLAT(c[p + 1]), d = SPLAT(c[p + 2]), e = SPLAT(c[p + 3]);
-        for (int64_t k = 0; k < wide; k += LANES)
-            AT(out + k) += (a * READ(x + k) + b * READ(y + k)) + (d * READ(z + k) + e * READ(w + k));
-    }
-    for (; p < links; p++)
-        NAME(add)(out, c[p], F + to[p] * wide, wide);
+    int64_t k = 0;
+    for (; k + 4 * LANES <= wide; k += 4 * LANES)
+        NAME(sums_block)(c, F + k, to, links, wide, 4, out + k);
+    for (; k + 2 * LANES <= wide; k += 2 * LANES)
+        NAME(sums_block)(c, F + k, to, links, wide, 2, out + k);
+    for (; k < wide; k += LANES)
+        NAME(sums_block)(c, F + k, to, links, wide, 1, out + k);
 }
 
 /* out = sum_j x_j / s_j Q_j with s_j = P . Q_j over the links of a node; gives sum_j x_j log s_j. Scratch: s, c (links each). */

@@ -1,9 +1,10 @@
-"""Derive the polynomials of the branch-free exp and log in ``src/soft_clustering/kernels/elementary.h``.
+"""Derive the polynomials of the branch-free exp and log in ``src/soft_clustering/kernels/``.
 
 Minimax fits in relative error by the Remez exchange, in 60-digit arithmetic:
 
 * exp(r) = 1 + r + r^2 P(r) for ``|r| <= log(2) / 2``;
-* log(y) = 2 f + f s Q(s) with ``f = (y - 1) / (y + 1)``, ``s = f^2``, for ``sqrt(1/2) <= y <= sqrt(2)``.
+* log(y) = 2 f + f s Q(s) with ``f = (y - 1) / (y + 1)``, ``s = f^2``, for ``sqrt(1/2) <= y <= sqrt(2)``;
+* in single precision (``gumbel.h``) exp as above, and log(1 + f) = f + f^2 Q(f) without a division.
 
 Run ``python tools/fit_polynomials.py`` (needs mpmath) and paste the printed coefficients, lowest degree first.
 """
@@ -59,13 +60,20 @@ def log_tail(s):
     return (2 * mp.atanh(f) / f - 2) / s
 
 
+def log1p_tail(f):
+    """(log(1 + f) - f) / f^2, by its series near 0."""
+    return -mp.mpf(1) / 2 + f / 3 - f**2 / 4 if abs(f) < 1e-15 else (mp.log1p(f) - f) / f**2
+
+
 def main() -> None:
-    """Print both coefficient tables with their largest relative error."""
+    """Print the coefficient tables with their largest relative errors."""
     half = mp.log(2) / 2
     top = ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)) ** 2
     for name, target, weight, low, high, degree in (
         ("exp", exp_tail, lambda r: half**2 / mp.exp(-half), -half, half, 9),
         ("log", log_tail, lambda s: s / 2 + mp.mpf(10) ** -12, mp.mpf(0), top, 6),
+        ("exp, single", exp_tail, lambda r: half**2 / mp.exp(-half), -half, half, 4),
+        ("log1p, single", log1p_tail, lambda f: abs(f) + mp.mpf(10) ** -3, mp.sqrt(0.5) - 1, mp.sqrt(2) - 1, 8),
     ):
         coefficients, error = remez(target, weight, low, high, degree)
         print(f"{name}: degree {degree}, relative error at most {error:.2e}")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from soft_clustering import kernels
 from soft_clustering.graphs.message_passing import (
     DenseMatrix,
     Features,
@@ -110,6 +111,28 @@ def test_sparse_product_and_its_gradient(torch, rng):
             expected = np.where(kept != 0, M / (1 - rate), 0)
             np.testing.assert_allclose(kept, expected, rtol=1e-5)
             assert (np.count_nonzero(kept) == np.count_nonzero(M)) == (rate == 0)
+
+
+@pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
+@pytest.mark.parametrize("width", [1, 5, 64, 131])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_compiled_products_are_those_of_torch(torch, rng, width, index, monkeypatch):
+    M = rng.normal(size=(90, 70)) * (rng.uniform(size=(90, 70)) < 0.2)
+    M[3] = 0
+    M = sparse.csr_array(M)
+    M.indices, M.indptr = M.indices.astype(index), M.indptr.astype(index)
+    W, G = (torch.from_numpy(rng.normal(size=(n, width)).astype(np.float32)) for n in (70, 90))
+
+    def found():
+        matrix, given = SparseMatrix(torch, M, torch.device("cpu")), W.clone().requires_grad_()
+        product = matrix.dropped(given, 0.5, torch.Generator().manual_seed(1))
+        product.backward(G)
+        return product.detach().numpy(), given.grad.numpy()
+
+    ours = found()
+    monkeypatch.setattr(kernels, "compiled", None)
+    for mine, reference in zip(ours, found(), strict=True):
+        np.testing.assert_allclose(mine, reference, rtol=1e-5, atol=1e-5)
 
 
 def test_dropout_keeps_the_mean(torch):

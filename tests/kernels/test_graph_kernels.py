@@ -59,6 +59,42 @@ def test_compiled_ratio_rows_equal_numpy(K, index, vectors, twin):
         np.testing.assert_array_equal(graphs.ratio_rows(A, P, Q)[0], graphs.ratio_rows(A, P, Q)[0])
 
 
+@needs_kernels
+@pytest.mark.parametrize("K", [1, 4, 5, 50])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_a_compiled_factor_step_equals_numpy(K, index, vectors, twin):
+    rng = np.random.default_rng(K)
+    V = random_graph(rng, 300, 0.05, weighted=True)
+    V.indices, V.indptr = V.indices.astype(index), V.indptr.astype(index)
+    P, Q = (graphs.Factor.of(graphs.padded(rng.uniform(size=(300, K)))) for _ in range(2))
+    beta, out, other = rng.uniform(1, 9, len(P.sums)), np.empty_like(P.rows), np.empty_like(P.rows)
+    ours, logs = graphs.factor_step(V, P, Q, beta, out)
+    theirs, expected = twin(graphs.factor_step, V, P, Q, beta, other)
+    for mine, reference in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, reference, rtol=1e-10)
+    assert ours.rows is out
+    assert logs == pytest.approx(expected, rel=1e-10)
+    with kernels.one_thread():
+        np.testing.assert_array_equal(graphs.factor_step(V, P, Q, beta, other)[0].rows, out)
+
+
+@needs_kernels
+@pytest.mark.parametrize("K", [1, 3, 4, 9, 20])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_a_compiled_block_pass_equals_numpy(K, index, vectors, twin):
+    rng = np.random.default_rng(K)
+    A = random_graph(rng, 300, 0.1)
+    A.indices, A.indptr = A.indices.astype(index), A.indptr.astype(index)
+    phi, B = rng.dirichlet(np.full(K, 0.2), 300), rng.uniform(0.01, 0.9, (K, K))
+    arguments = A, 1e-3 + rng.gamma(0.3, 100, (300, K)), phi, A @ phi, (B + B.T) / 2, 0.2
+    ours = graphs.block_pass(*arguments)
+    for mine, reference in zip(ours, twin(graphs.block_pass, *arguments), strict=True):
+        np.testing.assert_allclose(mine, reference, rtol=1e-9, atol=1e-12)
+    with kernels.one_thread():
+        for mine, same in zip(ours, graphs.block_pass(*arguments), strict=True):
+            np.testing.assert_array_equal(mine, same)
+
+
 def test_likelihood_is_its_definition():
     rng = np.random.default_rng(0)
     A, F = random_graph(rng, 30), rng.uniform(size=(30, 4))
@@ -160,6 +196,28 @@ def test_no_entry_exceeds_the_limit():
         graphs.affiliation_sweep(A, F, total, np.arange(6), 1e-6, 3.0)
     assert F.max() <= 3.0
     assert np.isfinite(graphs.affiliation_likelihood(A, F, 1e-6))
+
+
+@needs_kernels
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_closed_wedges_are_their_definition(index, twin):
+    A = random_graph(np.random.default_rng(6), 60)
+    A.indices, A.indptr = A.indices.astype(index), A.indptr.astype(index)
+    dense = A.toarray()
+    expected = np.einsum("uv,vw,wu->u", dense, dense, dense)
+    np.testing.assert_array_equal(graphs.closed_wedges(A), expected)
+    np.testing.assert_array_equal(twin(graphs.closed_wedges, A), expected)
+
+
+@needs_kernels
+def test_extreme_rates_and_affiliations(vectors, twin):
+    """Chances of links from the smallest numbers to 1, and nodes of many links."""
+    A = sparse.csr_array(np.ones((70, 70)) - np.eye(70))
+    for rate in (1e-290, 1e-6, 1.0, 900.0):
+        for size in (0.0, 1e-150, 1e-8, 1.0, 40.0):
+            F = graphs.padded(np.full((70, 3), size))
+            ours, theirs = graphs.affiliation_likelihood(A, F, rate), twin(graphs.affiliation_likelihood, A, F, rate)
+            assert ours == pytest.approx(theirs, rel=1e-12)
 
 
 # Gumbel draws ---------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ V. Y. F. Tan, C. Fevotte (2009). Automatic relevance determination in nonnegativ
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -40,7 +40,7 @@ from ..base import MembershipKind
 from ..engine.alternating import PARAMETERS
 from ..engine.fitting import Fit, not_converged
 from ..engine.loop import Policy, Run, finished, iterate, objective_change
-from ..kernels.graphs import ratio_rows
+from ..kernels.graphs import Factor, factor_step, padded, ratio_rows
 from .network import GraphClusterer, mean_weight, row_sums
 
 if TYPE_CHECKING:
@@ -51,19 +51,21 @@ _EPS = math.sqrt(np.finfo(float).eps)
 _PREDICTION_STEPS = 200
 
 
+class State(NamedTuple):
+    """The strengths and the precisions of the communities, filled up to the width of the kernels."""
+
+    W: Factor  # (n, wide)
+    H: Factor
+    beta: Array  # (wide,)
+    spare: tuple[Array, Array]  # the memory of the next state
+
+
 class Factors(NamedTuple):
-    """The strengths and the precisions of the communities."""
+    """The same after the fit."""
 
     W: Array  # (n, K)
     H: Array  # (n, K)
     beta: Array  # (K,)
-
-
-class State(NamedTuple):
-    """The factors, and the numerators of the next step of H, which are found together with the energy."""
-
-    factors: Factors
-    ratios: Array  # (n, K)
 
 
 class BayesianNMF(GraphClusterer):
@@ -211,36 +213,52 @@ class BayesianNMF(GraphClusterer):
             A = self._graph(X)
             self.threshold_ = 0.25
             linked = np.flatnonzero(np.diff(A.indptr))
-            fit.stores(partial(self._store, linked=linked, A=A))
+            store = partial(self._store, linked=linked, A=A)
             if len(linked) == 0:
-                self._unit, nothing = 1.0, np.zeros((0, self.n_clusters or 1))
-                fit.runs.append(finished(State(Factors(nothing, nothing, np.ones(nothing.shape[1])), nothing)))
+                self._unit, nothing = 1.0, Factor.of(np.zeros((0, self.n_clusters or 1)))
+                fit.stores(partial(store, K=nothing.rows.shape[1], energy=lambda state: 0.0))
+                fit.runs.append(finished(State(nothing, nothing, np.ones_like(nothing.sums), (nothing.rows,) * 2)))
                 return self
             V = self._target(A[linked][:, linked].astype(np.float64))
             rng = check_random_state(self.random_state)
             K = self.n_clusters or min(-(-len(linked) // 2), _FIRST)
+            own = float(V.data @ (np.log(V.data) - 1))
 
             def step(state: State) -> tuple[State, float]:
-                (W, H, beta), ratios = state
-                H = H * ratios / (W.sum(axis=0) + H * beta + _EPS)
-                beta = self._precisions(W, H)
-                W = W * ratio_rows(V, W, H)[0] / (H.sum(axis=0) + W * beta + _EPS)
-                found = Factors(W, H, beta)
-                ratios, logs = ratio_rows(V, H, W)
-                return State(found, ratios), self._energy(V, found, logs)
+                W, H, beta, spare = state
+                new_H, logs = factor_step(V, H, W, beta, out=spare[1])
+                new_beta = self._precisions(W, new_H)
+                new_W, _ = factor_step(V, W, new_H, new_beta, out=spare[0])
+                return State(new_W, new_H, new_beta, (W.rows, H.rows)), self._energy(state, K, own - logs)
+
+            def energy(state: State) -> float:
+                return self._energy(state, K, own - ratio_rows(V, state.H.rows, state.W.rows)[1])
 
             def starts() -> Iterator[State]:
                 for _ in range(self.n_init):
-                    W, H = rng.uniform(size=(2, len(linked), K))
-                    yield State(Factors(W, H, np.ones(K)), ratio_rows(V, H, W)[0])
+                    W, H = (padded(rows) for rows in rng.uniform(size=(2, len(linked), K)))
+                    spare = padded(W), padded(H)
+                    yield State(Factor.of(W), Factor.of(H), np.ones(W.shape[1]), spare)
 
+            fit.stores(partial(store, K=K, energy=energy))
             loop = partial(iterate, step=step, policy=self._policy, max_iter=self.max_iter, tol=self.tol)
             fit.run_starts(starts(), partial(loop, report=fit.report))
         return self
 
-    def _store(self, run: Run[State], linked: NDArray[np.intp], A: sparse.csr_array) -> list[str]:
+    def _store(
+        self,
+        run: Run[State],
+        linked: NDArray[np.intp],
+        A: sparse.csr_array,
+        K: int,
+        energy: Callable[[State], float],
+    ) -> list[str]:
         """Drop what was shrunk away, and give the nodes without links zeros."""
-        factors, complaints = run.state.factors, not_converged(self, run)
+        # The loop knows the energies before its passes.
+        run.history[:] = [*run.history[1:], energy(run.state)]
+        complaints = not_converged(self, run)
+        W, H, beta, _ = run.state
+        factors = Factors(W.rows[:, :K], H.rows[:, :K], beta[:K])
         kept = self._kept(factors)
         if len(linked) and not kept.any():
             complaints.append("All communities were shrunk away: the strongest is kept")
@@ -273,18 +291,16 @@ class BayesianNMF(GraphClusterer):
         V.eliminate_zeros()  # what is too small beside the largest entry
         return V
 
-    def _precisions(self, W: Array, H: Array) -> Array:
-        size = (np.square(W).sum(axis=0) + np.square(H).sum(axis=0)) / 2
-        precisions: Array = (len(W) + self.prior_shape - 1) / (self.prior_rate + size)
+    def _precisions(self, W: Factor, H: Factor) -> Array:
+        precisions: Array = (len(W.rows) + self.prior_shape - 1) / (self.prior_rate + (W.squares + H.squares) / 2)
         return precisions
 
-    def _energy(self, V: sparse.csr_array, factors: Factors, logs: float) -> float:
-        """U, of which ``logs`` is sum V log R."""
-        W, H, beta = factors
-        size = (np.square(W).sum(axis=0) + np.square(H).sum(axis=0)) / 2
-        poisson = V.data @ (np.log(V.data) - 1) - logs + W.sum(axis=0) @ H.sum(axis=0)
-        prior = beta @ (size + self.prior_rate) - (len(W) + self.prior_shape - 1) * np.log(beta).sum()
-        return float(poisson + prior)
+    def _energy(self, state: State, K: int, misfit: float) -> float:
+        """U, of which ``misfit`` is sum V log(V / R) - V."""
+        W, H, beta, _ = state
+        prior = beta * (self.prior_rate + (W.squares + H.squares) / 2)
+        prior -= (len(W.rows) + self.prior_shape - 1) * np.log(beta)
+        return float(misfit + W.sums @ H.sums + prior[:K].sum())
 
     def _kept(self, factors: Factors) -> NDArray[np.bool_]:
         """Communities that were not shrunk away; if the number is found, only those that are the first of some node."""

@@ -33,7 +33,7 @@ from ..engine.alternating import PARAMETERS, is_drawn
 from ..engine.fitting import Fit, not_converged
 from ..engine.loop import Policy, Run, Scale, finished, iterate
 from ..inputs.features import validate_matrix
-from ..kernels.graphs import affiliation_likelihood, affiliation_rows, affiliation_sweep, padded
+from ..kernels.graphs import affiliation_likelihood, affiliation_rows, affiliation_sweep, closed_wedges, padded
 from .network import GraphClusterer, neighbour_means
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 _MOST = 1000.0  # the largest affiliation
 _PREDICTION_STEPS = 50
 _RANDOM_NODES = 10  # in a community that no neighbourhood seeds
-_WEDGES = 1 << 22  # pairs of links at a node that are looked at together
 
 
 def gain(before: Array, now: Array, history: list[float], scale: Scale) -> float:
@@ -280,13 +279,7 @@ def conductances(A: sparse.csr_array, min_degree: int) -> Array:
     degree = np.diff(A.indptr).astype(np.float64)
     ones = sparse.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
     volume = degree + ones @ degree
-    closed = np.zeros(len(degree))  # links among the neighbours, in both directions
-    wedges = np.cumsum(ones @ degree)
-    ends = np.unique(np.append(np.searchsorted(wedges, np.arange(_WEDGES, wedges[-1], _WEDGES)) + 1, len(degree)))
-    for lo, hi in zip(np.append(0, ends[:-1]), ends, strict=True):
-        rows = ones[lo:hi]
-        closed[lo:hi] = np.asarray((rows @ ones).multiply(rows).sum(axis=1)).ravel()
-    cut = volume - 2 * degree - closed
+    cut = volume - 2 * degree - closed_wedges(A)
     smaller = np.minimum(volume, degree.sum() - volume)
     found = np.ones(len(degree))
     counts = (degree >= min_degree) & (smaller > 0)

@@ -75,7 +75,7 @@ class CDCGS(GraphClusterer):
     objective : {'identity', 'modularity'}, default='identity'
         The published loss, of each community the part of its links that stay inside; or minus the modularity, which
         may leave communities empty.
-    n_draws : int, default=20
+    n_draws : int, default=10
         Random draws of the memberships in an epoch, of which the mean counts. One is nearly as good.
     temperature : float, default=4.0
         First temperature of the draws. It falls to 1/40 of this, in seven steps.
@@ -169,7 +169,7 @@ class CDCGS(GraphClusterer):
         n_clusters: int = 8,
         *,
         objective: str = "identity",
-        n_draws: int = 20,
+        n_draws: int = 10,
         temperature: float = 4.0,
         min_temperature: float = 0.1,
         learning_rate: float = 0.01,

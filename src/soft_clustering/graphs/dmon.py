@@ -58,6 +58,7 @@ from .message_passing import (
     SparseMatrix,
     as_matrix,
     dropout,
+    narrow_product,
     normalised_adjacency,
 )
 from .network import mean_weight, neighbour_means, row_sums, soft_modularity
@@ -357,7 +358,7 @@ class DMoN(NodeNetwork):
                 product = seen.dropped(W, 0.0, generator) if h is None else h @ W
                 h = torch.nn.functional.selu(s * product + spread @ product + b)
             W, b = layers[-1]
-            return dropout(torch, h @ W + b, rate, generator)
+            return dropout(torch, narrow_product(torch, h, W) + b, rate, generator)
 
         calm = 0
         for epoch in range(1, self.max_epochs + 1):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from .. import kernels
 from .._types import Array, GraphLike, Matrix, MatrixLike
 from ..inputs.graphs import validate_node_features
 from .network import GraphClusterer, row_sums
@@ -184,27 +185,51 @@ class NewRows(NamedTuple):
 # Learning -------------------------------------------------------------------------------------------------------------
 
 
-def csr_tensor(torch: ModuleType, pattern: tuple[Any, Any], values: torch.Tensor, shape: tuple[int, int]) -> Any:
-    """A CSR matrix of torch where its values are; ``pattern`` are the starts of the rows and the columns."""
-    return torch.sparse_csr_tensor(*pattern, values, size=shape, device=values.device, check_invariants=False)
-
-
 @cache
 def _sparse_product(torch: Any) -> Any:
-    """The function (W, M, M^T) -> M W of torch with a gradient for W alone."""
+    """The function (W, M, M^T) -> M W of torch with a gradient for W alone; the matrices are functions, too."""
 
     class SparseProduct(torch.autograd.Function):
         @staticmethod
         def forward(context: Any, W: Any, matrix: Any, transpose: Any) -> Any:
             context.transpose = transpose
-            return matrix @ W
+            return matrix(W)
 
         @staticmethod
         def backward(context: Any, gradient: Any) -> Any:
             # torch's own rule makes the transpose anew each time.
-            return context.transpose @ gradient, None, None
+            return context.transpose(gradient), None, None
 
     return SparseProduct
+
+
+class Pattern:
+    """Where the entries of a CSR matrix are, on a device."""
+
+    def __init__(self, torch: ModuleType, M: sparse.csr_array, device: torch.device) -> None:
+        self._torch, self._shape = torch, M.shape
+        self._arrays = M.indptr, M.indices.astype(M.indptr.dtype, copy=False)
+        self._tensors = tuple(torch.from_numpy(part).to(device) for part in self._arrays)
+
+    def filled(self, values: torch.Tensor) -> Callable[[torch.Tensor], Any]:
+        """The function W -> M W for these entries of M."""
+        torch = self._torch
+        if values.device.type == "cpu" and values.dtype == torch.float32 and kernels.use_compiled():
+            # Zeros, of which dropout makes many, cost nothing here.
+            return partial(links_product, torch, self._arrays, values.numpy(), self._shape[0])
+        with warnings.catch_warnings():  # CSR is new in torch, as it says once
+            warnings.filterwarnings("ignore", message="Sparse CSR", category=UserWarning)
+            matrix = torch.sparse_csr_tensor(
+                *self._tensors, values, size=self._shape, device=values.device, check_invariants=False
+            )
+        return lambda W: matrix @ W
+
+
+def links_product(torch: ModuleType, pattern: Any, values: NDArray[np.float32], n: int, W: torch.Tensor) -> Any:
+    """The product of a CSR matrix and a tensor on the CPU."""
+    out = torch.empty((n, W.shape[1]), dtype=torch.float32, device="cpu")
+    kernels.compiled.links_product(*pattern, values, W.detach().contiguous().numpy(), out.numpy())
+    return out
 
 
 class SparseMatrix:
@@ -214,25 +239,16 @@ class SparseMatrix:
         self, torch: ModuleType, M: sparse.csr_array, device: torch.device, *, symmetric: bool = False
     ) -> None:
         self._torch = torch
-        self.shape = M.shape
         self._values = torch.from_numpy(M.data.astype(np.float32)).to(device)
-        self._pattern = self._indices(M, device)
+        self._pattern = Pattern(torch, M, device)
         numbered = sparse.csr_array((np.arange(M.nnz), M.indices, M.indptr), shape=M.shape).T.tocsr()
-        self._turned_pattern = self._indices(numbered, device)
+        self._turned_pattern = Pattern(torch, numbered, device)
         self._order = torch.from_numpy(numbered.data).to(device)  # of the entries in the transpose
-        with warnings.catch_warnings():  # CSR is new in torch, as it says once
-            warnings.filterwarnings("ignore", message="Sparse CSR", category=UserWarning)
-            self._matrix = self._filled(self._values)
+        self._matrix = self._pattern.filled(self._values)
         self._transpose = self._matrix if symmetric else self._turned(self._values)
 
-    def _indices(self, M: sparse.csr_array, device: torch.device) -> tuple[Any, Any]:
-        return self._torch.from_numpy(M.indptr).to(device), self._torch.from_numpy(M.indices).to(device)
-
-    def _filled(self, values: torch.Tensor) -> Any:
-        return csr_tensor(self._torch, self._pattern, values, self.shape)
-
     def _turned(self, values: torch.Tensor) -> Any:
-        return csr_tensor(self._torch, self._turned_pattern, values[self._order], self.shape[::-1])
+        return self._turned_pattern.filled(values[self._order])
 
     def __matmul__(self, W: torch.Tensor) -> Any:
         return _sparse_product(self._torch).apply(W, self._matrix, self._transpose)
@@ -242,7 +258,7 @@ class SparseMatrix:
         if rate == 0:
             return self @ W
         values = dropout(self._torch, self._values, rate, generator)
-        return _sparse_product(self._torch).apply(W, self._filled(values), self._turned(values))
+        return _sparse_product(self._torch).apply(W, self._pattern.filled(values), self._turned(values))
 
 
 class DenseMatrix:
@@ -262,10 +278,17 @@ def as_matrix(torch: ModuleType, M: Matrix, device: torch.device) -> SparseMatri
     return (SparseMatrix if sparse.issparse(M) else DenseMatrix)(torch, M, device)
 
 
+def narrow_product(torch: ModuleType, h: torch.Tensor, W: torch.Tensor) -> Any:
+    """H W for a W of few columns; the plain product and its gradient are several times slower there."""
+    return torch.nn.functional.linear(h, W.T.contiguous())
+
+
 def dropout(torch: ModuleType, x: torch.Tensor, rate: float, generator: torch.Generator) -> Any:
     """Entries set to 0 with probability ``rate``, the others raised so that the mean stays."""
     if rate == 0:
         return x
-    # Uniform numbers are drawn much faster than Bernoulli ones.
-    kept = torch.rand(x.shape, generator=generator, dtype=torch.float32, device="cpu") >= rate
-    return x * kept.to(device=x.device, dtype=x.dtype).mul_(1 / (1 - rate))
+    # Four decisions from each random number of 64 bits: drawing them is most of the work.
+    bits = torch.empty(-(-x.numel() // 4), dtype=torch.int64, device="cpu").random_(-(2**63), None, generator=generator)
+    kept = (bits.numpy().view(np.uint16)[: x.numel()] >= round(rate * 2**16)).astype(np.float32)
+    kept *= 1 / (1 - rate)
+    return x * torch.from_numpy(kept).view(x.shape).to(device=x.device, dtype=x.dtype)

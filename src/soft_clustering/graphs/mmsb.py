@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import gammaln, log_softmax, psi, softmax
+from scipy.special import psi, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -40,7 +40,7 @@ from ..engine.alternating import PARAMETERS, is_drawn
 from ..engine.fitting import Fit, not_converged
 from ..engine.loop import Policy, Run, Scale, finished, iterate, objective_change
 from ..inputs.features import validate_matrix
-from ..kernels.graphs import ratio_rows
+from ..kernels.graphs import block_pass, ratio_rows
 from .network import GraphClusterer
 from .spectral import cluster_directions, spectral_labels
 
@@ -64,7 +64,9 @@ class Posterior(NamedTuple):
 
 def change(old: Posterior, new: Posterior, history: list[float], scale: Scale) -> float:
     """The mean change of a share or the relative one of the objective, whichever is smaller."""
-    return min(float(np.abs(_shares(old.gamma) - _shares(new.gamma)).mean()), objective_change(old, new, history))
+    # The parameters of every node have the same sum: those of the prior, and 1 for each other node.
+    share = float(np.abs(old.gamma - new.gamma).mean() / new.gamma[0].sum())
+    return min(share, objective_change(old, new, history))
 
 
 class MMSB(GraphClusterer):
@@ -216,7 +218,7 @@ class MMSB(GraphClusterer):
             links = A.astype(np.float64)
 
             def step(state: Posterior) -> tuple[Posterior, float]:
-                phi, near, M, N1, N0, bound = self._expect(links, degree, state)
+                phi, near, M, N1, N0, bound = block_pass(links, *state, self._alpha)
                 gamma = self._alpha + M + (n - 1 - degree) * phi
                 return Posterior(gamma, phi, near, self._link_probabilities(N1, N0)), bound
 
@@ -256,42 +258,6 @@ class MMSB(GraphClusterer):
         P = np.full((n, K), (1 - _OWN) / K)
         P[np.arange(n), labels] += _OWN
         return P
-
-    def _expect(
-        self, A: sparse.csr_array, degree: NDArray[Any], state: Posterior
-    ) -> tuple[Array, Array, Array, Array, Array, float]:
-        """(phi, near, M, N1, N0, bound) of a pass."""
-        gamma, phi, near, B = state
-        rest = len(gamma) - 1 - degree
-        E = _expected_logs(gamma)
-        most = E.max(axis=1, keepdims=True)
-        a = np.exp(E - most)
-        ratios, logs = ratio_rows(A, a @ B, a)
-        N1 = B * (a.T @ ratios) / 2
-        M = ratios @ B
-        M *= a
-        del a, ratios  # as large as the graph
-        no_link = np.log1p(-B)
-        for _ in range(2):
-            scores = (phi.sum(axis=0) - phi - near) @ no_link
-            scores /= np.maximum(rest, 1)
-            scores += E
-            log_phi = log_softmax(scores, axis=1)
-            phi = np.exp(log_phi)
-            near = A @ phi
-        N0 = phi.T @ (phi.sum(axis=0) - phi - near) / 2
-        N0 = np.maximum((N0 + N0.T) / 2, 0)
-        entropy = np.einsum("ij,ij->i", phi, np.subtract(E, log_phi, out=log_phi))
-        bound = logs / 2 + float((degree * most).sum()) + float(rest[:, 0] @ entropy)
-        bound += float((N0 * no_link).sum()) + self._divergence(gamma, E)
-        return phi, near, M, N1, N0, bound
-
-    def _divergence(self, gamma: Array, E: Array) -> float:
-        """Minus the divergence of the shares' posterior from their prior."""
-        n, K = gamma.shape
-        prior = n * (gammaln(K * self._alpha) - K * gammaln(self._alpha))
-        posterior = gammaln(gamma.sum(axis=1)).sum() - gammaln(gamma).sum()
-        return float(prior - posterior + self._alpha * E.sum() - np.einsum("ij,ij->", gamma, E))
 
     def _link_probabilities(self, N1: Array, N0: Array) -> Array:
         """B from the expected numbers of links and of pairs without one."""

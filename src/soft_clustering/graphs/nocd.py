@@ -55,11 +55,12 @@ from .message_passing import (
     Features,
     NewRows,
     NodeNetwork,
+    Pattern,
     Scaling,
     SparseMatrix,
     as_matrix,
-    csr_tensor,
     dropout,
+    narrow_product,
     normalised_adjacency,
 )
 
@@ -104,8 +105,7 @@ class AffiliationLoss:
         numbers = sparse.coo_array(
             (np.tile(np.arange(links), 2), (np.append(first, second), np.append(second, first))), shape=A.shape
         ).tocsr()
-        starts, columns = (torch.from_numpy(part).to(device) for part in (numbers.indptr, numbers.indices))
-        self._pattern = starts, columns
+        self._pattern = Pattern(torch, numbers, device)
         self._number = torch.from_numpy(numbers.data).to(device)  # the link of each entry
         rows = np.repeat(np.arange(n), np.diff(numbers.indptr))
         self._keys = torch.from_numpy(rows * n + numbers.indices.astype(np.int64))  # of the entries, ascending
@@ -123,7 +123,7 @@ class AffiliationLoss:
             push = on_others / self.n_others
             loss = loss + push * ((total.square().sum() - F.square().sum()) / 2 - dots.sum())
             pull = pull - push
-        gradient = csr_tensor(torch, self._pattern, pull[self._number], self._shape) @ F
+        gradient = self._pattern.filled(pull[self._number])(F)
         if self.n_others:
             gradient += push * (total - F)
         return loss, gradient
@@ -462,7 +462,7 @@ class NOCD(NodeNetwork):
                 else:
                     if self.batch_norm:
                         h = torch.nn.functional.batch_norm(h, None, None, training=True, eps=_NORM)
-                    product = dropout(torch, h, rate, generator) @ W
+                    product = narrow_product(torch, dropout(torch, h, rate, generator), W)
                 h = torch.relu(spread @ product + b)
             return h
 

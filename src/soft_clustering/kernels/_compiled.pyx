@@ -40,6 +40,20 @@ cdef extern from "kernels.h" nogil:
         const double *start
         int words
 
+    ctypedef struct blocks_t:
+        int64_t wide
+        double alpha
+        const double *B
+        const double *no_link
+        const double *degree
+        const double *gamma
+        const double *total
+        double *E
+        double *a
+        double *M
+        double *phi
+        double *near
+
     ctypedef struct links_t:
         int index64
         const void *indptr
@@ -61,6 +75,7 @@ cdef extern from "kernels.h" nogil:
         const prototypes_t *v
         const gauss_t *g
         const topics_t *topics
+        const blocks_t *blocks
         int rule
         const double *parameters
         const double *given
@@ -94,12 +109,19 @@ cdef extern from "kernels.h" nogil:
     void plsi_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void fold_in_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void ratio_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void factor_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void block_expectations_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void block_links_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void block_others_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void block_near_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     int affiliation_sweep_c "affiliation_sweep" (
-        const links_t *, double *, double *, const int64_t *, int64_t, int64_t, double, double)
+        const links_t *, double *, double *, const int64_t *, int64_t, int64_t, int64_t, double, double)
     int affiliation_rows_c "affiliation_rows" (
         const links_t *, const double *, const double *, double *, int64_t, int64_t, double, double, int64_t)
-    double affiliation_links_c "affiliation_links" (
-        const links_t *, const double *, const double *, int64_t, int64_t, double)
+    int affiliation_links_c "affiliation_links" (
+        const links_t *, const double *, const double *, int64_t, int64_t, double, double *)
+    int links_product_c "links_product" (const links_t *, const float *, const float *, int64_t, int64_t, float *)
+    int closed_wedges_c "closed_wedges" (const links_t *, int64_t, double *)
     void dirichlet_maximum(double *, const double *, int64_t, double, double, int, int, double, double *)
     int gumbel_softmax_c "gumbel_softmax" (
         const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
@@ -706,6 +728,79 @@ def ratio_rows(Rows rows, const double[:, ::1] P, Q, int64_t chunks, int threads
     return np.asarray(out)[:, :K], results[0]
 
 
+def factor_rows(Rows rows, const double[:, ::1] P, const double[:, ::1] Q, const double[:, ::1] parameters, double[:, ::1] out,
+                int64_t longest, int64_t chunks, int threads):
+    """A multiplicative step of P (n, wide), written to ``out``; parameters: sums of the columns of Q, beta.
+
+    (sum x_ij log s_ij before it with s_ij = P_i . Q_j, sums and sums of squares of the columns of ``out``)
+    """
+    cdef job_t job = job_on(rows, 1)
+    cdef topics_t topics
+    cdef int64_t wide = P.shape[1]
+    results = np.zeros((chunks, 1 + 2 * wide))
+    cdef double[:, ::1] parts = results
+    memset(&topics, 0, sizeof(topics))
+    topics.wide, topics.longest, topics.B = wide, longest, &Q[0, 0]
+    job.topics = &topics
+    job.parameters = &parameters[0, 0]
+    job.given = &P[0, 0]
+    job.row_out = &out[0, 0]
+    job.chunk = &factor_chunk
+    job.width = 1 + 2 * wide
+    job.results = &parts[0, 0]
+    start(&job, chunks, threads)
+    sum_of_chunks(parts)
+    if np.isnan(results[0, 0]):
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+    return results[0, 0], results[0, 1 : 1 + wide], results[0, 1 + wide :]
+
+
+cdef run_blocks(job_t *job, chunk_t chunk, int64_t width, int64_t chunks, int threads):
+    """Run a part of a pass over blocks and return the sum of its results (width,)."""
+    results = np.zeros((chunks, width))
+    cdef double[:, ::1] parts = results
+    job.chunk, job.width, job.results = chunk, width, &parts[0, 0]
+    start(job, chunks, threads)
+    sum_of_chunks(parts)
+    if np.isnan(results[0, 0]):
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+    return results[0]
+
+
+def block_pass(Rows rows, const double[::1] degree, const double[:, ::1] gamma, room, B, no_link, double alpha, int64_t chunks,
+               int threads):
+    """(N1 / B, 2 N0 (K, K each), bound without the terms of N0 and of the prior).
+
+    ``room`` (5, n, wide) begins with phi and near, which are changed, and ends with M; its other parts are scratch.
+    """
+    cdef int64_t K = gamma.shape[1], wide = room.shape[2]
+    cdef job_t job = job_on(rows, K)
+    cdef topics_t topics
+    cdef blocks_t blocks
+    matrices = np.zeros((2, wide, wide))
+    matrices[0, :K, :K], matrices[1, :K, :K] = B, no_link
+    sums = room[0].sum(axis=0)
+    cdef double[:, :, ::1] r = room
+    cdef double[:, :, ::1] m = matrices
+    cdef double[::1] total = sums
+    memset(&topics, 0, sizeof(topics))
+    topics.wide, topics.longest = wide, max(int(np.max(degree)), 1)
+    blocks.wide, blocks.alpha = wide, alpha
+    blocks.B, blocks.no_link = &m[0, 0, 0], &m[1, 0, 0]
+    blocks.degree, blocks.gamma, blocks.total = &degree[0], &gamma[0, 0], &total[0]
+    blocks.phi, blocks.near, blocks.E, blocks.a, blocks.M = &r[0, 0, 0], &r[1, 0, 0], &r[2, 0, 0], &r[3, 0, 0], &r[4, 0, 0]
+    job.topics = &topics
+    job.blocks = &blocks
+    bound = run_blocks(&job, &block_expectations_chunk, 1, chunks, threads)[0]
+    links = run_blocks(&job, &block_links_chunk, 1 + wide * wide, chunks, threads)
+    for _ in range(2):
+        others = run_blocks(&job, &block_others_chunk, 1 + wide, chunks, threads)
+        sums[:] = others[1:]
+        pairs = run_blocks(&job, &block_near_chunk, 1 + wide * wide, chunks, threads)
+    N1, N0 = (part[1:].reshape(wide, wide)[:K, :K] for part in (links, pairs))
+    return N1, N0, bound + links[0] / 2 + others[0]
+
+
 cdef links_t links(indptr, indices):
     """The links of a CSR matrix, whose two index arrays are both of 32 or both of 64 bits."""
     cdef const int32_t[::1] i32, p32
@@ -726,7 +821,8 @@ def affiliation_sweep(indptr, indices, double[:, ::1] F, double[::1] total, cons
     cdef int status
     cdef links_t a = links(indptr, indices)
     with nogil:
-        status = affiliation_sweep_c(&a, &F[0, 0], &total[0], &order[0], order.shape[0], F.shape[1], rate, most)
+        status = affiliation_sweep_c(
+            &a, &F[0, 0], &total[0], &order[0], order.shape[0], F.shape[0], F.shape[1], rate, most)
     if status < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
 
@@ -747,9 +843,32 @@ def affiliation_links(indptr, indices, const double[:, ::1] F, double rate):
     cdef double[::1] zero = np.zeros(F.shape[1])
     cdef links_t a = links(indptr, indices)
     cdef double total
+    cdef int status
     with nogil:
-        total = affiliation_links_c(&a, &F[0, 0], &zero[0], F.shape[0], F.shape[1], rate)
+        status = affiliation_links_c(&a, &F[0, 0], &zero[0], F.shape[0], F.shape[1], rate, &total)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
     return total
+
+
+def links_product(indptr, indices, const float[::1] values, const float[:, ::1] X, float[:, ::1] out):
+    """The product of a CSR matrix and X in single precision, written to ``out``."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        status = links_product_c(&a, &values[0], &X[0, 0], out.shape[0], out.shape[1], &out[0, 0])
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def closed_wedges(indptr, indices, double[::1] closed):
+    """For each node, the number of links among the nodes that it is linked to, in both directions."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        status = closed_wedges_c(&a, closed.shape[0], &closed[0])
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
 
 
 def gumbel_softmax(

@@ -84,6 +84,17 @@ typedef struct {
     const void *indptr, *indices;
 } links_t;
 
+/* A mixed-membership blockmodel: rows (n, wide), matrices (wide, wide); gamma is (n, K). */
+typedef struct {
+    int64_t wide;
+    double alpha;
+    const double *B, *no_link;
+    const double *degree; /* (n,) */
+    const double *gamma;
+    const double *total;  /* (wide,), the sum of the phi */
+    double *E, *a, *M, *phi, *near;
+} blocks_t;
+
 typedef struct {
     void *T;      /* the tile, [feature][row] */
     double *D;    /* [prototype][row]: distances, then memberships or weights */
@@ -103,6 +114,7 @@ struct job_s {
     const prototypes_t *v;
     const gauss_t *g;
     const topics_t *topics;
+    const blocks_t *blocks;
     int rule;
     const double *parameters;
     const double *given;     /* (n, K) memberships to use in place of the densities */

@@ -5,19 +5,23 @@ A graph is a symmetric CSR matrix without a diagonal; links that are not 0 or 1 
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import softmax
+from scipy.special import gammaln, log_softmax, psi, softmax
 
 from .. import kernels
 from .._types import Array
 
 _FLOOR = 1e-12  # no rate of a link is smaller
+_SMALL = 2.0**-26  # added to denominators
 _PAD = 4  # columns of affiliations come in multiples of it
+_LINE = 8  # numbers in a cache line
 _LINKS = 1 << 16  # links that the NumPy twins process together
+_WEDGES = 1 << 22  # pairs of links at a node that the NumPy twin looks at together
 _SHRINK, _TRIALS, _ENOUGH = 0.3, 11, 0.05  # line search: factor of a step, steps tried, part of the promised gain
 _STEEP = 10.0  # largest entry of a gradient
 _FLAT = 1e-8  # squared length of a gradient that is not followed
@@ -33,13 +37,8 @@ def ratio_rows(V: sparse.csr_array, P: Array, Q: Array) -> tuple[Array, float]:
     Q : array of shape (m, K)
     """
     if kernels.use_compiled():
-        n, m = V.shape
-        indices = V.indices.astype(V.indptr.dtype, copy=False)
-        rows = kernels.compiled.Rows(V.data, np.zeros(m), np.ones(m), None, indices, V.indptr, m)
-        chunks = max(1, min(64, n // 64))
-        threads = kernels.threads_for(V.nnz * Q.shape[1] * 2, chunks)
         answer: tuple[Array, float] = kernels.compiled.ratio_rows(
-            rows, np.ascontiguousarray(P), np.ascontiguousarray(Q), chunks, threads
+            _rows(V), np.ascontiguousarray(P), np.ascontiguousarray(Q), *_grid(V, Q.shape[1])
         )
         return answer
     nodes = np.repeat(np.arange(V.shape[0]), np.diff(V.indptr))
@@ -51,11 +50,95 @@ def ratio_rows(V: sparse.csr_array, P: Array, Q: Array) -> tuple[Array, float]:
     return R @ Q, float(V.data @ np.log(s))
 
 
+class Factor(NamedTuple):
+    """A factor (n, wide) of a matrix, with the sums and the sums of squares of its columns."""
+
+    rows: Array
+    sums: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, rows: Array) -> Factor:
+        """The factor of these rows."""
+        return cls(rows, rows.sum(axis=0), np.square(rows).sum(axis=0))
+
+
+def factor_step(V: sparse.csr_array, P: Factor, Q: Factor, beta: Array, out: Array) -> tuple[Factor, float]:
+    """A multiplicative step of P, P_ik <- P_ik (sum_j v_ij / s_ij Q_jk) / (sum_j Q_jk + beta_k P_ik), s_ij = P_i . Q_j.
+
+    The new rows are written to ``out``. Gives the new factor, and sum_ij v_ij log s_ij before the step. The columns are
+    filled up, see :func:`padded`.
+    """
+    if not kernels.use_compiled():
+        ratios, logs = ratio_rows(V, P.rows, Q.rows)
+        np.divide(P.rows * ratios, Q.sums + P.rows * beta + _SMALL, out=out)
+        return Factor.of(out), logs
+    logs, sums, squares = kernels.compiled.factor_rows(
+        _rows(V), P.rows, Q.rows, np.stack([Q.sums, beta]), out, np.diff(V.indptr).max(), *_grid(V, out.shape[1])
+    )
+    return Factor(out, sums, squares), logs
+
+
+class BlockPass(NamedTuple):
+    """What a pass over the links of a mixed-membership blockmodel gives."""
+
+    phi: Array  # (n, K), towards nodes without a link
+    near: Array  # (n, K), the sums of the phi of linked nodes
+    M: Array  # (n, K), how often a node acts as each block towards its links
+    N1: Array  # (K, K), expected links
+    N0: Array  # (K, K), expected pairs without one
+    bound: float  # of the log likelihood
+
+
+def block_pass(A: sparse.csr_array, gamma: Array, phi: Array, near: Array, B: Array, alpha: float) -> BlockPass:
+    """A pass over a mixed-membership blockmodel from gamma, phi, near and B; see :mod:`soft_clustering.graphs.mmsb`."""
+    degree, no_link = np.diff(A.indptr).astype(np.float64), np.log1p(-B)
+    if kernels.use_compiled():
+        (n, K), grid = gamma.shape, _grid(A, 4 * B.shape[1])
+        room = _zeros(5, n, _wide(K))
+        room[0, :, :K], room[1, :, :K] = phi, near
+        N1, N0, bound = kernels.compiled.block_pass(
+            _rows(A), degree, np.ascontiguousarray(gamma), room, B, no_link, alpha, *grid
+        )
+        phi, near, M = (room[i, :, :K] for i in (0, 1, 4))
+    else:
+        rest = (len(gamma) - 1 - degree)[:, None]
+        sums = gamma.sum(axis=1, keepdims=True)
+        E = psi(gamma) - psi(sums)
+        most = E.max(axis=1, keepdims=True)
+        a = np.exp(E - most)
+        ratios, logs = ratio_rows(A, a @ B, a)
+        N1, M = a.T @ ratios, a * (ratios @ B)
+        for _ in range(2):
+            log_phi = log_softmax((phi.sum(axis=0) - phi - near) @ no_link / np.maximum(rest, 1) + E, axis=1)
+            phi = np.exp(log_phi)
+            near = A @ phi
+        N0 = phi.T @ (phi.sum(axis=0) - phi - near)
+        divergence = gammaln(sums).sum() - gammaln(gamma).sum() + ((gamma - alpha) * E).sum()
+        bound = logs / 2 + degree @ most[:, 0] + (rest * phi * (E - log_phi)).sum() - divergence
+    n, K = gamma.shape
+    N0 = np.maximum((N0 + N0.T) / 4, 0)
+    bound += (N0 * no_link).sum() + n * (gammaln(K * alpha) - K * gammaln(alpha))
+    return BlockPass(phi, near, M, B * N1 / 2, N0, float(bound))
+
+
 def padded(F: Array) -> Array:
     """A copy with zero columns up to a multiple of four, as the affiliation kernels take it."""
-    wide = np.zeros((F.shape[0], -(-F.shape[1] // _PAD) * _PAD))
+    wide = _zeros(F.shape[0], _wide(F.shape[1]))
     wide[:, : F.shape[1]] = F
     return wide
+
+
+def _wide(K: int) -> int:
+    return -(-K // _PAD) * _PAD
+
+
+def _zeros(*shape: int) -> Array:
+    """An array that begins at a cache line: vectors of rows that cross lines are read at half the speed."""
+    size = math.prod(shape)
+    room = np.zeros(size + _LINE - 1)
+    first = -(room.ctypes.data // room.itemsize) % _LINE
+    return room[first : first + size].reshape(shape)
 
 
 def affiliation_sweep(
@@ -102,6 +185,21 @@ def affiliation_likelihood(A: sparse.csr_array, F: Array, rate: float) -> float:
     return float(links - pairs)
 
 
+def closed_wedges(A: sparse.csr_array) -> Array:
+    """For each node, the number of links among the nodes that it is linked to, in both directions."""
+    closed = np.zeros(A.shape[0])
+    if kernels.use_compiled():
+        kernels.compiled.closed_wedges(*_links(A), closed)
+        return closed
+    ones = sparse.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+    wedges = np.cumsum(ones @ np.diff(A.indptr))
+    ends = np.unique(np.append(np.searchsorted(wedges, np.arange(_WEDGES, wedges[-1], _WEDGES)) + 1, len(closed)))
+    for lo, hi in zip(np.append(0, ends[:-1]), ends, strict=True):
+        rows = ones[lo:hi]
+        closed[lo:hi] = (rows @ ones).multiply(rows).sum(axis=1)
+    return closed
+
+
 def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np.float32], threads: int) -> Array:
     """Draw softmax((W + g) / t) over the second axis of W (starts, K, n), g Gumbel numbers; return the means.
 
@@ -117,7 +215,8 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
         for key, draw in zip(of_start, draws, strict=True):
             low, high = np.uint32(key & np.uint64(0xFFFFFFFF)), np.uint32(key >> np.uint64(32))
             hashed = _scramble(_scramble(places ^ low) + high)
-            draw[:] = softmax((w - np.log(-np.log((hashed + 0.5) / 2.0**32))) / t, axis=0)
+            uniform = ((hashed >> np.uint32(9)) + 0.5) / 2.0**23
+            draw[:] = softmax((w - np.log(-np.log(uniform))) / t, axis=0)
     answer: Array = out.mean(axis=1, dtype=np.float64)
     return answer
 
@@ -133,6 +232,19 @@ def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float
     along = np.einsum("sdkn,skn->sdn", draws, slope)
     gradient: Array = (mean * slope - np.einsum("sdkn,sdn->skn", draws, along) / draws.shape[1]) / t
     return gradient
+
+
+def _rows(V: sparse.csr_array) -> Any:
+    """The links of a CSR matrix with their weights."""
+    m = V.shape[1]
+    indptr, indices = _links(V)
+    return kernels.compiled.Rows(V.data, np.zeros(m), np.ones(m), None, indices, indptr, m)
+
+
+def _grid(V: sparse.csr_array, K: int) -> tuple[int, int]:
+    """The number of chunks, a function of the shape only, and the number of threads."""
+    chunks = max(1, min(64, V.shape[0] // 64))
+    return chunks, kernels.threads_for(V.nnz * K * 2, chunks)
 
 
 def _tiles(W: Array) -> int:

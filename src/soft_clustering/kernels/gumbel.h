@@ -10,18 +10,64 @@ static INLINE TARGET uint32_t NAME(scramble)(uint32_t x)
     return x ^ (x >> 16);
 }
 
+/* log(x) = e log 2 + f for positive normal numbers, |f| <= log(2) / 2. Polynomials from tools/fit_polynomials.py. */
+static INLINE TARGET void NAME(log_parts)(const float *x, float *e, float *f)
+{
+    for (int r = 0; r < TILE; r++) {
+        int32_t bits, mantissa;
+        float y, q = -0x1.407c16p-4f;
+        memcpy(&bits, x + r, sizeof bits);
+        bits -= 0x3f3504f3; /* sqrt(1/2) */
+        mantissa = (bits & 0x007fffff) + 0x3f3504f3;
+        memcpy(&y, &mantissa, sizeof y);
+        y -= 1;
+        q = q * y + 0x1.0a523ep-3f;
+        q = q * y - 0x1.0e7fa2p-3f;
+        q = q * y + 0x1.2211f4p-3f;
+        q = q * y - 0x1.5432f4p-3f;
+        q = q * y + 0x1.99a964p-3f;
+        q = q * y - 0x1.0003f8p-2f;
+        q = q * y + 0x1.555544p-2f;
+        q = q * y - 0x1.fffff8p-2f;
+        e[r] = (float)(bits >> 23);
+        f[r] = y + y * y * q;
+    }
+}
+
+/* exp(x) for x <= 0 (in place), 0 below -87. */
+static INLINE TARGET void NAME(exp_floats)(float *x)
+{
+    const float magic = 12582912.0f; /* 1.5 * 2^23 rounds to the nearest integer */
+    for (int r = 0; r < TILE; r++) {
+        const float y = x[r] < -87.0f ? -87.0f : x[r], shifted = y * 0x1.715476p+0f + magic, n = shifted - magic;
+        const float rest = (y - n * 0x1.62e400p-1f) - n * 0x1.7f7d1cp-20f;
+        float power, p = 0x1.6d753ap-10f;
+        int32_t bits;
+        p = p * rest + 0x1.120b66p-7f;
+        p = p * rest + 0x1.5554b8p-5f;
+        p = p * rest + 0x1.5554dcp-3f;
+        p = p * rest + 0.5f;
+        memcpy(&bits, &shifted, sizeof bits);
+        bits = (int32_t)((uint32_t)bits << 23) + 0x3f800000;
+        memcpy(&power, &bits, sizeof power);
+        x[r] = x[r] < -87.0f ? 0.0f : power + power * (rest + rest * rest * p);
+    }
+}
+
 /* For a tile of columns: draws (draws, K, n) of softmax((W + g) / t) down the columns of W (K, n), g Gumbel numbers, and their
    mean (K, n). Each number is a hash of its place and the key of the draw, so it does not depend on the order of the work.
-   Scratch: scores (K, TILE). */
+   Its logarithms are in single precision, the scores W + g in double. Scratch: scores (K, TILE). */
 static TARGET void NAME(gumbel_tile)(const double *W, int64_t K, int64_t n, int64_t first, double t, const uint64_t *keys,
                                      int64_t draws, double *scores, float *out, double *mean)
 {
-    ALIGNED double most[TILE], sum[TILE];
+    ALIGNED double most[TILE];
+    ALIGNED float u[TILE], e[TILE], f[TILE], sum[TILE];
     const int64_t count = n - first < TILE ? n - first : TILE;
+    const double inverse = 1 / t;
     for (int64_t k = 0; k < K; k++)
         memset(mean + k * n + first, 0, sizeof(double) * (size_t)count);
     for (int64_t d = 0; d < draws; d++, out += K * n) {
-        const uint64_t key = keys[d];
+        const uint32_t low = (uint32_t)keys[d], high = (uint32_t)(keys[d] >> 32);
         for (int r = 0; r < TILE; r++) {
             most[r] = -DBL_MAX;
             sum[r] = 0;
@@ -31,38 +77,43 @@ static TARGET void NAME(gumbel_tile)(const double *W, int64_t K, int64_t n, int6
             const double *w = W + k * n + first;
             const uint32_t place = (uint32_t)(k * n + first);
             for (int r = 0; r < TILE; r++) {
-                const uint32_t x = NAME(scramble)(NAME(scramble)((place + (uint32_t)r) ^ (uint32_t)key) + (uint32_t)(key >> 32));
-                s[r] = ((double)(int32_t)(x ^ 0x80000000u) + 2147483648.5) * 0x1p-32; /* (x + 1/2) / 2^32 */
+                const uint32_t x = NAME(scramble)(NAME(scramble)((place + (uint32_t)r) ^ low) + high);
+                u[r] = ((float)(int32_t)(x >> 9) + 0.5f) * 0x1p-23f;
             }
-            NAME(log_tile)(s, s);
+            NAME(log_parts)(u, e, f);
             for (int r = 0; r < TILE; r++)
-                s[r] = -s[r];
-            NAME(log_tile)(s, s);
+                u[r] = -(e[r] * 0x1.62e430p-1f + f[r]);
+            NAME(log_parts)(u, e, f);
             for (int64_t r = 0; r < count; r++)
-                s[r] = (w[r] - s[r]) / t;
+                s[r] = w[r] - (e[r] * 0x1.62e42fefa39efp-1 + f[r]);
             for (int r = 0; r < TILE; r++)
                 most[r] = s[r] > most[r] ? s[r] : most[r];
         }
         for (int64_t k = 0; k < K; k++) {
             double *s = scores + k * TILE;
+            float *x = (float *)s; /* the first half of the row */
             for (int r = 0; r < TILE; r++)
-                s[r] -= most[r];
-            NAME(exp_tile)(s, s);
+                u[r] = (float)((s[r] - most[r]) * inverse);
+            NAME(exp_floats)(u);
             for (int r = 0; r < TILE; r++)
-                sum[r] += s[r];
+                sum[r] += u[r];
+            memcpy(x, u, sizeof u);
         }
         for (int r = 0; r < TILE; r++)
             sum[r] = 1 / sum[r];
         for (int64_t k = 0; k < K; k++) {
-            const double *s = scores + k * TILE;
+            const float *s = (const float *)(scores + k * TILE);
             float *x = out + k * n + first;
             double *m = mean + k * n + first;
             for (int64_t r = 0; r < count; r++) {
-                x[r] = (float)(s[r] * sum[r]);
-                m[r] += x[r] / (double)draws;
+                x[r] = s[r] * sum[r];
+                m[r] += x[r];
             }
         }
     }
+    for (int64_t k = 0; k < K; k++)
+        for (int64_t i = k * n + first; i < k * n + first + count; i++)
+            mean[i] /= (double)draws;
 }
 
 /* The gradient (K, n) in W of a function of the mean of these draws, from its gradient in that mean: a tile of columns. */

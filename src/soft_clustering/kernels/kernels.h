@@ -31,10 +31,20 @@ typedef struct {
                             double *, double *);
     void (*fold_in_document)(const double *, const double *, int64_t, double, const double *, int64_t, int64_t, int64_t, double,
                              double *, double *, double *);
-    double (*ratio_row)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double *);
-    double (*affiliation_value)(const double *, const double *, const links_t *, int64_t, int64_t, const double *, double);
-    int (*affiliation_step)(double *, const double *, const links_t *, int64_t, int64_t, const double *, double, double, double *,
-                            double *);
+    double (*ratio_row)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double *, double *,
+                        double *);
+    void (*product_row)(const float *, const float *, const int64_t *, int64_t, int64_t, float *);
+    void (*factor_row)(const double *, const double *, const double *, const double *, int64_t, double *, double *, double *);
+    double (*block_expectations)(const double *, int64_t, int64_t, double, double, double *, double *);
+    double (*block_links)(const double *, const double *, const double *, const double *, const int64_t *, int64_t, int64_t,
+                          int64_t, double *, double *, double *, double *, double *, double *);
+    double (*block_others)(const double *, const double *, const double *, double, int64_t, int64_t, double *, double *);
+    void (*block_near)(const double *, const double *, const double *, const int64_t *, int64_t, const double *, int64_t, int64_t,
+                       double *, double *, double *);
+    double (*affiliation_value)(const double *, const double *, const int64_t *, int64_t, int64_t, const double *, double,
+                                double *);
+    int (*affiliation_step)(double *, const double *, const int64_t *, int64_t, int64_t, const double *, double, double, double *,
+                            double *, double *);
     void (*gumbel_tile)(const double *, int64_t, int64_t, int64_t, double, const uint64_t *, int64_t, double *, float *, double *);
     void (*gumbel_slope_tile)(const float *, const double *, const double *, int64_t, int64_t, int64_t, double, int64_t, double *);
 } steps_t;

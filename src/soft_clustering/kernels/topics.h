@@ -241,16 +241,6 @@ static TARGET void NAME(fold_in_document)(const double *B, const double *x, int6
     }
 }
 
-#undef LANES
-#undef VEC
-#undef SPLAT
-#undef AT
-#undef READ
-#undef LOG
-#undef EXP
-#undef PICK
-#undef ZERO
-
 #else /* loops over chunks */
 
 /* The words that occur in a document, with their counts; if `B` is given, also a copy of their rows of the topics. */

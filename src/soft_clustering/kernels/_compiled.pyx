@@ -574,7 +574,7 @@ cdef class Topics:
         self.c.wide = padded.shape[1]
         for row in range(rows.c.n):
             most = max(most, csr_at(rows.c.indptr, rows.c.index64, row + 1) - csr_at(rows.c.indptr, rows.c.index64, row))
-        self.c.longest = most
+        self.c.longest = (most + PAD - 1) // PAD * PAD | PAD  # an odd number of vectors spreads rows over the cache
         self.c.max_iter = max_iter
         self.c.tol = tol
         self.c.beta = beta

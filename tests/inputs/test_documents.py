@@ -198,7 +198,12 @@ CORPORA = {
         "²³ x² a٣٤ ½½",
         "na\u0308ive naïve e\u0301te",
     ],
-    "astral": ["𝔘𝔫𝔦 𝔘𝔫𝔦 plain 😀😀 𝟙𝟚", "plain 𝔘𝔫𝔦", "tab\tnew\nline\u2028word\u00a0word", "_ __ a_ _a 1_ -a- a"],
+    "astral": [
+        "\U0001d518\U0001d52b\U0001d526 \U0001d518\U0001d52b\U0001d526 plain 😀😀 \U0001d7d9\U0001d7da",
+        "plain \U0001d518\U0001d52b\U0001d526",
+        "tab\tnew\nline\u2028word\u00a0word",
+        "_ __ a_ _a 1_ -a- a",
+    ],
     "many words": [" ".join(f"w{i * j % 20011}" for i in range(300)) for j in range(1, 120)],
 }
 

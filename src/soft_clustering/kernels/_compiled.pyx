@@ -730,6 +730,37 @@ def gumbel_slope(
             draws.shape[3], t, &out[0, 0, 0], threads)
 
 
+def overlaps(const int64_t[::1] columns, const int64_t[::1] starts, const int64_t[::1] rows, const int64_t[::1] ends,
+             double least):
+    """The pairs a < b of columns of a sparse matrix with |a and b| / min(|a|, |b|) >= least, and |a and b|.
+
+    The rows of each column (``rows``, ``ends``: CSC) and the sorted columns of each row (``columns``, ``starts``: CSR).
+    """
+    cdef int64_t K = ends.shape[0] - 1, a, b, p, q, row, filled = 0, met
+    cdef int64_t[::1] after = np.array(starts), common = np.zeros(K, np.int64), touched = np.empty(K, np.int64)
+    cdef int64_t[:, ::1] found = np.empty((1024, 3), np.int64)
+    for a in range(K):
+        met = 0
+        for p in range(ends[a], ends[a + 1]):
+            row = rows[p]
+            after[row] += 1  # column a of this row
+            for q in range(after[row], starts[row + 1]):
+                b = columns[q]
+                if common[b] == 0:
+                    touched[met] = b
+                    met += 1
+                common[b] += 1
+        if filled + met > found.shape[0]:
+            found = np.resize(found, (2 * (filled + met), 3))
+        for p in range(met):
+            b = touched[p]
+            if common[b] >= least * min(ends[a + 1] - ends[a], ends[b + 1] - ends[b]):
+                found[filled, 0], found[filled, 1], found[filled, 2] = a, b, common[b]
+                filled += 1
+            common[b] = 0
+    return np.asarray(found)[:filled].T
+
+
 cdef extern from "Python.h":
     int PyUnicode_KIND(object)
     void *PyUnicode_DATA(object)

@@ -128,7 +128,9 @@ class SCSPA(ConsensusClusterer):
             Z = scaled(U, 1 / np.sqrt(U @ (w * U.sum(axis=0))), np.sqrt(w))
             self.graph_labels_ = k_means_parts(singular_vectors(Z, K, rng)[0], K, self.n_init, rng)
         else:
-            self.graph_labels_ = self._parts_of_graph(self._similarities(scaled(U, np.ones(U.shape[0]), np.sqrt(w))), rng)
+            self.graph_labels_ = self._parts_of_graph(
+                self._similarities(scaled(U, np.ones(U.shape[0]), np.sqrt(w))), rng
+            )
         H = one_hot(self.graph_labels_, K)
         links: Array = w[:, None] * (U.T @ H) / np.maximum(H.sum(axis=0), 1)
         return links

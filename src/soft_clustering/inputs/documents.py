@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -183,7 +182,8 @@ def _counted(vectorizer: CountVectorizer, documents: list[str]) -> Any:
     """
     words, counts, indices, indptr = kernels.compiled.count_tokens(documents)
     frequency, n = np.bincount(indices, minlength=len(words)), len(documents)
-    least, most = (df if isinstance(df, Integral) else df * n for df in (vectorizer.min_df, vectorizer.max_df))
+    limits = vectorizer.min_df, vectorizer.max_df
+    least, most = (df if isinstance(df, int) else df * n for df in limits)
     skipped = vectorizer.get_stop_words() or ()
     found = np.flatnonzero((frequency >= least) & (frequency <= most)).tolist()
     found = sorted((j for j in found if words[j] not in skipped), key=words.__getitem__)

@@ -69,10 +69,10 @@ def validate_partitions(X: Sequence[MatrixLike], columns: list[NDArray[Any]] | N
 
 def _as_array(name: str, partition: MatrixLike) -> Any:
     """Return a vector or matrix of numbers, dense or CSR; NaN is still allowed."""
-    plain = type(partition) is np.ndarray and partition.dtype.kind in "biuf" and partition.size > 0
-    if plain and np.isfinite(partition.min()) and np.isfinite(partition.max()):
-        array: Any = partition  # the usual case, quickly
-    else:
+    array: Any = partition
+    plain = type(array) is np.ndarray and array.dtype.kind in "biuf" and array.size > 0
+    # check_array takes most of the time of small partitions: leave it out in the usual case
+    if not (plain and np.isfinite(array.min()) and np.isfinite(array.max())):
         with naming(name):
             array = check_array(
                 partition,

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from soft_clustering import WBSC
+from soft_clustering import WBSC, kernels
 from soft_clustering.documents import wbsc
 
 
@@ -223,3 +223,15 @@ def test_short_texts(read_corpus):
     model = WBSC().fit(X)
     assert model.n_clusters_ == 1635
     assert adjusted_rand_score(y, model.labels_) == pytest.approx(0.077, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"merge_subsets": True}, {"merge_subsets": True, "similarity_threshold": 1.5}, {"n_clusters": 4}]
+)
+def test_kernels_do_not_matter(settings, monkeypatch):
+    X = np.random.default_rng(0).poisson(0.15, (60, 50))
+    models = [WBSC(**settings).fit(X)]
+    monkeypatch.setattr(kernels, "compiled", None)
+    models.append(WBSC(**settings).fit(X))
+    np.testing.assert_array_equal(*(model.merge_tree_ for model in models))
+    np.testing.assert_array_equal(*(model.memberships_ for model in models))

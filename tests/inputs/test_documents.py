@@ -7,7 +7,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
-from soft_clustering import LDA
+from soft_clustering import LDA, kernels
+from soft_clustering.inputs import documents
 from soft_clustering.inputs.documents import count_vectorizer, is_text, validate_documents, words_of
 
 TEXTS = ["the red fox", "a red dog runs", "dog and fox", "blue sky", "sky and sea blue", "blue sea"]
@@ -186,3 +187,43 @@ def test_duplicate_entries_are_summed():
 def test_heaviest_words_first():
     weights = np.array([[0.2, 0.5, 0.3, 0.0], [0.25, 0.25, 0.25, 0.25]])
     assert words_of(weights, np.array(["a", "b", "c", "d"]), 9) == [["b", "c", "a"], ["a", "b", "c", "d"]]
+
+
+CORPORA = {
+    "English": ["The cat sat on the mat.", "A cat, a dog; the DOG_1 and 22 cats", "", "mat dog", "x y z"],
+    "scripts": [
+        "Straße ÄRGER ärger",
+        "İstanbul ISTANBUL istanbul",
+        "日本 日本語 ひらがな",
+        "²³ x² a٣٤ ½½",
+        "na\u0308ive naïve e\u0301te",
+    ],
+    "astral": [
+        "\U0001d518\U0001d52b\U0001d526 \U0001d518\U0001d52b\U0001d526 plain 😀😀 \U0001d7d9\U0001d7da",
+        "plain \U0001d518\U0001d52b\U0001d526",
+        "tab\tnew\nline\u2028word\u00a0word",
+        "_ __ a_ _a 1_ -a- a",
+    ],
+    "many words": [" ".join(f"w{i * j % 20011}" for i in range(300)) for j in range(1, 120)],
+}
+
+
+@pytest.mark.skipif(kernels.compiled is None, reason="needs the compiled kernels")
+@pytest.mark.parametrize(
+    "settings", [{}, {"min_df": 1}, {"min_df": 1, "max_df": 0.5, "stop_words": None}, {"min_df": 0.3}]
+)
+@pytest.mark.parametrize("name", CORPORA)
+def test_default_counts_are_those_of_the_vectorizer(name, settings):
+    texts = CORPORA[name]
+    mine, other = (count_vectorizer(len(texts)).set_params(**settings) for _ in range(2))
+    found = documents._counted(mine, texts)
+    try:
+        expected = other.fit_transform(texts)
+    except ValueError:
+        assert found is None
+        return
+    assert mine.vocabulary_ == other.vocabulary_
+    assert mine.get_feature_names_out().tolist() == other.get_feature_names_out().tolist()
+    assert found.shape == expected.shape and found.has_canonical_format
+    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    np.testing.assert_array_equal(mine.transform(texts[::-1]).toarray(), other.transform(texts[::-1]).toarray())

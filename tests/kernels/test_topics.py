@@ -135,6 +135,24 @@ def test_compiled_lda_equals_numpy(K, vectors, twin):
 
 
 @needs_kernels
+@pytest.mark.parametrize("K", [3, 50])
+def test_a_topic_that_was_set_aside_comes_back(K, vectors):
+    # At first topic 1 explains word 0 better than topic 2 by many orders; then topic 0 takes the other words from it.
+    x = np.array([1e-3, 5.0, 5.0, 5.0])
+    B = np.full((4, K), 1e-30)
+    B[:, 0], B[:, 1], B[0, 2] = [1e-30, 0.3, 0.3, 0.3], [1e-5, 0.1, 0.1, 0.1], 1.0
+    alpha, start = np.full(K, 0.02), np.full(K, 0.02)
+    start[:2] = 1.0, 5.0
+    block = Block(sparse.csr_array(x[None]), None, Frame(np.zeros(4), 1.0))
+    for max_iter in (5, 1000):
+        found = topics.lda_statistics(block, B, alpha, start[None], max_iter, 1e-12)
+        gamma, bound, _ = e_step(x, B, alpha, start, max_iter, 1e-12)
+        assert found.objective == pytest.approx(bound, rel=1e-12)
+        np.testing.assert_allclose(found.log_shares, psi(gamma) - psi(gamma.sum()), rtol=1e-9)
+    assert gamma[2] == pytest.approx(0.021, rel=1e-3)
+
+
+@needs_kernels
 @pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 8, 9, 12, 13, 16, 17, 50])
 def test_compiled_plsi_equals_numpy(K, vectors, twin):
     rng = np.random.default_rng(K)

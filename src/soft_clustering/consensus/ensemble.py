@@ -34,6 +34,8 @@ from .partitioning import cut_vectors, k_means_parts, metis_parts
 if TYPE_CHECKING:
     from typing import Self
 
+_SAME_PLACE = 1e-9  # part of the largest product: columns whose products differ by more are not equal
+
 PARAMETERS: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "partitioner": [StrOptions({"spectral", "metis"})],
@@ -74,9 +76,13 @@ def mean_links(labels: NDArray[np.intp], w: Array, K: int) -> Array:
     return links / np.where(total > 0, total, 1)
 
 
-def scaled(U: Any, factors: Array) -> Any:
-    """An array or CSR matrix times a factor per row (n, 1) or per column (1, t)."""
-    return U.multiply(factors).tocsr() if sparse.issparse(U) else U * factors
+def scaled(U: Any, rows: Array, columns: Array) -> Any:
+    """An array or CSR matrix (n, t) times a factor per row (n,) and per column (t,)."""
+    if sparse.issparse(U):
+        return U.multiply(rows[:, None]).multiply(columns).tocsr()
+    Z = U * columns
+    Z *= rows[:, None]
+    return Z
 
 
 class ConsensusClusterer(InductiveSoftClusterer):
@@ -180,8 +186,9 @@ class ConsensusClusterer(InductiveSoftClusterer):
 
     def _known_columns(self, U: Matrix) -> Any:
         """The columns of base clusters that had members in ``fit``."""
-        U = U[:, self._columns]
-        empty = np.flatnonzero(U.sum(axis=1) == 0)
+        if len(self._columns) < U.shape[1]:
+            U = U[:, self._columns]
+        empty = np.flatnonzero(U @ np.ones(U.shape[1]) == 0)
         if len(empty):
             raise ValueError(
                 f"Every object must be in some partition of X. Got {len(empty)} objects that are missing in every "
@@ -239,7 +246,11 @@ def _different_columns(U: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     >>> first.tolist(), merged.tolist()
     ([0, 1], [0, 1, 0])
     """
-    n = U.shape[0]
+    # Equal columns have the same product with random numbers, up to rounding.
+    place = np.random.RandomState(0).uniform(1, 2, U.shape[0]) @ U
+    order = np.argsort(place)
+    if not (np.diff(place[order]) <= _SAME_PLACE * place.max()).any():
+        return order, np.argsort(order)
     columns: Any = sparse.csc_array(U) if sparse.issparse(U) else np.asfortranarray(U)
     seen: dict[bytes, int] = {}
     group = np.empty(U.shape[1], dtype=np.intp)
@@ -253,6 +264,5 @@ def _different_columns(U: Matrix) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         group[j] = seen.setdefault(content, len(first))
         if group[j] == len(first):
             first.append(j)
-    place = U[:, first].T @ np.random.RandomState(0).uniform(1, 2, n)
-    order = np.argsort(place)
+    order = np.argsort(place[first])
     return np.array(first, dtype=np.intp)[order], np.argsort(order)[group]

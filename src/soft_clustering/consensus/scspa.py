@@ -123,12 +123,14 @@ class SCSPA(ConsensusClusterer):
         self.verbose = verbose
 
     def _cut(self, U: Matrix, w: Array, rng: np.random.RandomState) -> Array:
-        K, Y = self.n_clusters, scaled(U, np.sqrt(w)[None])
+        K = self.n_clusters
         if self.partitioner == "spectral" and self.similarity == "dot":
-            Z = scaled(Y, 1 / np.sqrt(Y @ Y.sum(axis=0))[:, None])
+            Z = scaled(U, 1 / np.sqrt(U @ (w * U.sum(axis=0))), np.sqrt(w))
             self.graph_labels_ = k_means_parts(singular_vectors(Z, K, rng)[0], K, self.n_init, rng)
         else:
-            self.graph_labels_ = self._parts_of_graph(self._similarities(Y), rng)
+            self.graph_labels_ = self._parts_of_graph(
+                self._similarities(scaled(U, np.ones(U.shape[0]), np.sqrt(w))), rng
+            )
         H = one_hot(self.graph_labels_, K)
         links: Array = w[:, None] * (U.T @ H) / np.maximum(H.sum(axis=0), 1)
         return links

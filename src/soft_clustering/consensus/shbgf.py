@@ -115,12 +115,12 @@ class SHBGF(ConsensusClusterer):
         self.verbose = verbose
 
     def _cut(self, U: Matrix, w: Array, rng: np.random.RandomState) -> Array:
-        K, n, Y = self.n_clusters, U.shape[0], scaled(U, w[None])
+        K, n = self.n_clusters, U.shape[0]
         if self.partitioner == "metis":
-            edges = sparse.csr_array(Y)
+            edges = sparse.csr_array(scaled(U, np.ones(n), w))
             parts = metis_parts(sparse.bmat([[None, edges], [edges.T, None]]), K, self.n_init, rng)
         else:
-            Z = scaled(scaled(Y, 1 / np.sqrt(Y.sum(axis=1))[:, None]), 1 / np.sqrt(Y.sum(axis=0))[None])
+            Z = scaled(U, 1 / np.sqrt(U @ w), np.sqrt(w / U.sum(axis=0)))
             nodes = np.vstack(singular_vectors(Z, K, rng))
             parts = k_means_parts(nodes, K, self.n_init, rng, np.concatenate([np.ones(n), w]))
         self.graph_labels_ = parts[:n]

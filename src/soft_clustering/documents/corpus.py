@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -103,13 +104,13 @@ def require_words(X: sparse.csr_array) -> None:
         raise ValueError("X must have at least one document with a known word. Got only empty documents.")
 
 
-def groups(block: Block, K: int, rng: np.random.RandomState, n_starts: int) -> NDArray[np.float64]:
-    """Indicators (n, K) of the best of a few k-means partitions of tf-idf rows, for one of ``n_starts`` starts."""
+def groups(block: Block, K: int, rng: np.random.RandomState, n_starts: int) -> Iterator[NDArray[np.float64]]:
+    """Indicators (n, K) of the best of a few k-means partitions of tf-idf rows, for each of ``n_starts`` starts."""
     blocks = make_blocks(tfidf(block), block.weight)
     n_runs = max(1, _KMEANS_RUNS // n_starts)
-    V = best_kmeans(blocks, K, rng, n_runs, _KMEANS_PASSES, _KMEANS_TOL)
-    indicators: NDArray[np.float64] = blocks.map_rows(center_memberships, V, "nearest")
-    return indicators
+    for _ in range(n_starts):
+        V = best_kmeans(blocks, K, rng, n_runs, _KMEANS_PASSES, _KMEANS_TOL)
+        yield blocks.map_rows(center_memberships, V, "nearest")
 
 
 def with_text(blocks: Blocks) -> NDArray[np.intp]:

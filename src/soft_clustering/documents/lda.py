@@ -298,12 +298,13 @@ class LDA(TopicModel[Topics, Expected]):
         self.topic_word_prior_ = 1 / self.n_clusters if self.topic_word_prior is None else float(self.topic_word_prior)
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Topics]:
-        for _ in range(self._n_starts()):
-            yield self._start(blocks, rng)
-
-    def _start(self, blocks: Blocks, rng: np.random.RandomState) -> Topics:
-        K, draws = self.n_clusters, None
         filled = blocks.take(with_text(blocks))
+        grouped = groups(filled, self.n_clusters, rng, self._n_starts())
+        for _ in range(self._n_starts()):
+            yield self._start(blocks, filled, grouped, rng)
+
+    def _start(self, blocks: Blocks, filled: Block, grouped: Iterator[Array], rng: np.random.RandomState) -> Topics:
+        K, draws = self.n_clusters, None
         if not isinstance(self.init, str):
             components = validate_matrix("init", self.init, (K, blocks.d))
             if not (components > 0).all():
@@ -312,7 +313,7 @@ class LDA(TopicModel[Topics, Expected]):
             components = rng.gamma(100.0, 0.01, (K, blocks.d))
             draws = rng if self.init == "random" else None
         else:
-            counts = (filled.X.T @ weighted_rows(filled, groups(filled, K, rng, self.n_init))).T
+            counts = (filled.X.T @ weighted_rows(filled, next(grouped))).T
             components = self.topic_word_prior_ + _OWN * counts + (1 - _OWN) * counts.sum(axis=0) / K
         alpha = 1 / K if self.doc_topic_prior is None else float(self.doc_topic_prior)
         return make_topics(components, np.full(K, alpha), self.topic_word_prior_, draws, 1)
@@ -395,7 +396,7 @@ class LDA(TopicModel[Topics, Expected]):
             self._resolve(blocks)
             self._frame, self.n_iter_ = blocks.frame, 0
             self._rng = check_random_state(self.random_state)
-            self._state = self._start(blocks, self._rng)
+            self._state = next(self._starts(blocks, self._rng))
         block, state = blocks.joined(), self._state
         if isinstance(self.init, str) and self.init == "random":
             state = state._replace(draws=self._rng)

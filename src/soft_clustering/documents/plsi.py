@@ -90,9 +90,9 @@ class TemperedRun(Run[Aspects]):
 
 def columns_to_one(counts: Array) -> tuple[Array, Array]:
     """Columns (V, K) divided by their sums, and the shares (K,) of the sums; a column of zeros becomes the mean one."""
-    mass = counts.sum(axis=0)
-    total = float(mass.sum())
     V, K = counts.shape
+    mass = np.ones(V) @ counts
+    total = float(mass.sum())
     if total == 0:
         return np.full((V, K), 1 / V), np.full(K, 1 / K)
     empty = mass == 0
@@ -309,12 +309,15 @@ class PLSI(TopicModel[Aspects, Expected]):
         return Blocks([with_words(blocks.joined(), np.asarray(self._state.words.any(axis=1)))])
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Aspects]:
-        for _ in range(self._n_starts()):
-            yield self._start(blocks, rng)
-
-    def _start(self, blocks: Blocks, rng: np.random.RandomState) -> Aspects:
-        K, block = self.n_clusters, blocks.joined()
         filled = with_text(blocks)
+        grouped = groups(blocks.take(filled), self.n_clusters, rng, self._n_starts())
+        for _ in range(self._n_starts()):
+            yield self._start(blocks, filled, grouped, rng)
+
+    def _start(
+        self, blocks: Blocks, filled: NDArray[np.intp], grouped: Iterator[Array], rng: np.random.RandomState
+    ) -> Aspects:
+        K, block = self.n_clusters, blocks.joined()
         shares = np.full((block.n, K), 1 / K)
         if not isinstance(self.init, str):
             counts = validate_matrix("init", self.init, (K, blocks.d)).T
@@ -325,7 +328,7 @@ class PLSI(TopicModel[Aspects, Expected]):
             if self.init == "random":
                 shares = rng.dirichlet(np.ones(K), block.n)
         else:
-            shares[filled] = _OWN * groups(blocks.take(filled), K, rng, self.n_init) + (1 - _OWN) / K
+            shares[filled] = _OWN * next(grouped) + (1 - _OWN) / K
             counts = block.X.T @ weighted_rows(block, shares)
             counts += _SMOOTH * counts.mean()
         words, weights = columns_to_one(counts)

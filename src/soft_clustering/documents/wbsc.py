@@ -17,6 +17,7 @@ from __future__ import annotations
 import heapq
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,6 +28,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from .. import kernels
 from .._types import Array, DocumentsLike
 from ..base import MembershipKind, as_fitted
 from ..engine.fitting import Fit, say
@@ -227,7 +229,8 @@ class WBSC(DocumentClusterer):
 
     def _store(self, merging: Merging, kept: NDArray[np.bool_]) -> None:
         """Keep the clusters that are large enough, single words first, then the others as they were made."""
-        sizes = {c: int(merging.size[c]) for c in sorted(merging.words)}
+        all_sizes = merging.size.tolist()
+        sizes = {c: all_sizes[c] for c in sorted(merging.words)}
         large = [c for c, size in sizes.items() if size >= self.min_cluster_docs]
         if not large:
             raise ValueError(
@@ -270,14 +273,14 @@ class Merging:
         self.words: dict[int, list[int]] = {}
         self._documents: dict[int, int] = {}
         self.size = np.zeros(2 * self._V, dtype=np.int64)  # documents of a cluster, 0 if it was united with another
-        self.size_of_word = np.diff(columns.indptr)
+        self.size_of_word = np.diff(columns.indptr).tolist()
         same: dict[int, int] = {}  # the cluster of words that are in the same documents
-        for j in kept.tolist():
-            mask = np.zeros(n, dtype=np.uint8)
-            mask[columns.indices[columns.indptr[j] : columns.indptr[j + 1]]] = 1
-            bits = int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
-            self._add(j, [j], bits)
-            same[bits] = self._join(same[bits], j, 1.0) if bits in same else j
+        for some in gen_batches(len(kept), max(1, _PIECE // n)):
+            masks = np.packbits(columns[:, kept[some]].T.toarray(), axis=1, bitorder="little")
+            for j, mask in zip(kept[some].tolist(), masks, strict=True):
+                bits = int.from_bytes(mask.tobytes(), "little")
+                self._add(j, [j], bits)
+                same[bits] = self._join(same[bits], j, 1.0) if bits in same else j
 
     def unite(self, level: float, least: int) -> None:
         """Unite the best pair while its similarity is at least ``level`` and more than ``least`` clusters are left."""
@@ -323,11 +326,8 @@ class Merging:
         ids = np.array(sorted(self.words))
         member = indicators([self.words[c] for c in ids.tolist()], self._V)
         C = sparse.csc_array((self._present.astype(np.float64) @ member) > 0).astype(np.float64)
-        for some in gen_batches(len(ids), max(1, _PIECE // len(ids))):
-            common = sparse.coo_array(C[:, some].T @ C)
-            a, b = common.row + some.start, common.col
-            above = a < b
-            yield self._good(ids[a[above]], ids[b[above]], common.data[above], level)
+        for a, b, common in column_overlaps(C, level):
+            yield self._good(ids[a], ids[b], common, level)
 
     def _pairs_of(self, cluster: int, level: float) -> list[Pair]:
         """The pairs of one cluster with others."""
@@ -336,9 +336,14 @@ class Merging:
         near = (self.size > 0) & ((np.minimum(self.size, size) >= level * np.maximum(self.size, size)) | self._subsets)
         near[cluster] = False
         (others,) = np.nonzero(near)
-        documents = self._documents[cluster]
-        common = [(documents & self._documents[other]).bit_count() for other in others.tolist()]
-        return self._good(others, np.full(len(others), cluster), np.array(common, dtype=np.float64), level)
+        n_words = np.searchsorted(others, self._V)  # clusters of one word come first
+        documents, n = self._documents[cluster], self._present.shape[0]
+        bits = np.frombuffer(documents.to_bytes(n // 8 + 1, "little"), dtype=np.uint8)
+        (rows,) = np.nonzero(np.unpackbits(bits, bitorder="little"))
+        common = np.empty(len(others))
+        common[:n_words] = np.bincount(self._present[rows].indices, minlength=self._V)[others[:n_words]]
+        common[n_words:] = [(documents & self._documents[other]).bit_count() for other in others[n_words:].tolist()]
+        return self._good(others, np.full(len(others), cluster), common, level)
 
     def _good(self, a: NDArray[Any], b: NDArray[Any], common: NDArray[Any], level: float) -> list[Pair]:
         """The pairs that may be united, given how many documents they have in common."""
@@ -349,8 +354,25 @@ class Merging:
         return list(zip((-similarity[good]).tolist(), a[good].tolist(), b[good].tolist(), strict=True))
 
 
+def column_overlaps(C: sparse.csc_array, level: float) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    """Columns a < b of a matrix of 0 and 1, and the number of rows that both have.
+
+    Pairs are left out if this is less than a part ``level`` of both columns, and their similarity is thus less, too.
+    """
+    if kernels.use_compiled():
+        R = C.tocsr()
+        arrays = [array.astype(np.int64, copy=False) for array in (R.indices, R.indptr, C.indices, C.indptr)]
+        a, b, common = kernels.compiled.overlaps(*arrays, min(level, 1.0))
+        yield a, b, common.astype(np.float64)
+        return
+    for some in gen_batches(C.shape[1], max(1, _PIECE // C.shape[1])):
+        found = sparse.coo_array(C[:, some].T @ C)
+        above = found.row + some.start < found.col
+        yield found.row[above] + some.start, found.col[above], found.data[above]
+
+
 def indicators(groups: list[list[int]], n: int) -> Any:
     """Which of n words are in which group, CSR (n, K) of 0 and 1."""
     group = np.repeat(np.arange(len(groups)), [len(words) for words in groups])
-    words = np.concatenate([np.asarray(words) for words in groups])
+    words = np.fromiter(chain.from_iterable(groups), dtype=np.intp)
     return sparse.csr_array((np.ones(len(words)), (words, group)), shape=(n, len(groups)))

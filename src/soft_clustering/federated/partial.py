@@ -21,6 +21,7 @@ from ..kernels import reference
 
 _STARTS = 20
 _MAX_ITER = 100
+_PIECE = 1 << 20  # differences of coordinates computed together
 
 
 def partial_distances(points: Array, centers: Array) -> Array:
@@ -32,12 +33,15 @@ def partial_distances(points: Array, centers: Array) -> Array:
     array([[18.],
            [16.]])
     """
-    D = np.full((len(points), len(centers)), np.inf)
-    for k, center in enumerate(centers):
-        difference = points - center
-        shared = np.sum(~np.isnan(difference), axis=1)
-        total = np.nansum(difference * difference, axis=1)
-        np.divide(points.shape[1] * total, shared, out=D[:, k], where=shared > 0)
+    D, d = np.full((len(points), len(centers)), np.inf), points.shape[1]
+    step = max(1, _PIECE // max(1, centers.size))
+    for lo in range(0, len(points), step):
+        difference = points[lo : lo + step, None] - centers
+        missing = np.isnan(difference)
+        difference[missing] = 0
+        total = np.einsum("nkd,nkd->nk", difference, difference)
+        shared = d - missing.sum(axis=2)
+        np.divide(d * total, shared, out=D[lo : lo + step], where=shared > 0)
     return D
 
 
@@ -62,10 +66,11 @@ def _seeds(points: Array, weight: Array, K: int, rng: np.random.RandomState) -> 
     """K different points, each drawn by weight times the distance to the nearest seed so far."""
     everything = np.arange(len(points))
     chosen: list[int] = []
-    mass = weight
+    mass, nearest = weight, np.full(len(points), np.inf)
     for _ in range(K):
         chosen.append(int(reference.draw(mass, everything, rng.uniform(size=1))[0]))
-        mass = weight * partial_distances(points, points[chosen]).min(axis=1)
+        nearest = np.minimum(nearest, partial_distances(points, points[chosen[-1:]])[:, 0])
+        mass = weight * nearest
         mass[chosen] = 0
         if not mass.any():  # the others coincide with seeds
             mass = np.where(np.isin(everything, chosen), 0.0, 1.0)
@@ -82,7 +87,7 @@ def _lloyd(points: Array, weight: Array, centers: Array) -> KMeansResult:
         history.append(float(cost.sum()))
         if np.array_equal(labels, before):
             break
-        for k in np.setdiff1d(np.arange(len(centers)), labels):
+        for k in np.flatnonzero(np.bincount(labels, minlength=len(centers)) == 0):
             worst = int(cost.argmax())
             if cost[worst] > 0:
                 labels[worst], cost[worst] = k, 0

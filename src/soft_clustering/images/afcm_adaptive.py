@@ -67,6 +67,7 @@ _LEAST_GAIN = 1e-3
 # lowers J, and they start from the previous gain, so that the system is solved at the end of the fit.
 _REDUCTION, _ACCURACY, _MOST_STEPS = 0.1, 1e-7, 200
 _FREE = 1e6  # a mode that costs more than this times mean(w) would change the gain by less than a millionth
+_FEW_MODES = 64  # along an axis
 _LARGEST = 1e100  # beyond this a weight or a length leaves no mode free but the constant one
 
 
@@ -92,6 +93,15 @@ class Segmentation(NamedTuple):
     objective: float
 
 
+def cosines(n: int, size: int) -> Array | None:
+    """The first n cosine modes (n, size) of a line, if they are few; transforms are faster with many."""
+    if n > _FEW_MODES:
+        return None
+    modes = np.cos(np.pi / size * np.outer(np.arange(n), np.arange(size) + 0.5)) * math.sqrt(2 / size)
+    modes[0] = math.sqrt(1 / size)
+    return modes
+
+
 class Modes:
     """The cosine modes of a grid, except those that the penalty forbids; the constant one is always there.
 
@@ -104,19 +114,22 @@ class Modes:
         free = [h[: max(1, int((a * h + b * h * h <= limit).sum()))] for h in eigenvalues]
         h = reduce(np.add.outer, free)
         self.shape, self.weights, self.penalty = taking_part.shape, (a, b), a * h + b * h * h
+        self._cosines = [cosines(len(h), size) for h, size in zip(free, self.shape, strict=True)]
+        self._turned = (*range(1, h.ndim), 0)  # the first axis last
         self.inside = self.coefficients(taking_part)  # the mean of the gain is the product with these
 
     def coefficients(self, plane: Array) -> Array:
         """Coefficients of the modes in a function on the grid."""
-        for axis in reversed(range(plane.ndim)):  # from the last axis, the fastest one, while the plane is largest
-            plane = dct(plane, axis=axis, norm="ortho")
-            plane = plane[(slice(None),) * axis + (slice(self.penalty.shape[axis]),)]
+        for size, modes in zip(self.penalty.shape, self._cosines, strict=True):
+            plane = plane.transpose(self._turned)
+            plane = dct(plane, norm="ortho")[..., :size] if modes is None else plane @ modes.T
         return plane
 
     def on_grid(self, coefficients: Array) -> Array:
         """The function on the grid that has these coefficients."""
-        for axis, size in enumerate(self.shape):
-            coefficients = idct(coefficients, n=size, axis=axis, norm="ortho")
+        for size, modes in zip(self.shape, self._cosines, strict=True):
+            turned = coefficients.transpose(self._turned)
+            coefficients = idct(turned, n=size, norm="ortho") if modes is None else turned @ modes
         return coefficients
 
     def solve(self, w: Array, r: Array, start: Array) -> Array:
@@ -139,17 +152,18 @@ class Modes:
         x = within(start * root)
         goal = self.coefficients(r) / root
         residual = within(goal) - apply(x)
-        direction, square = residual, float(np.vdot(residual, residual))
+        direction, square = residual.copy(), float(np.vdot(residual, residual))
         enough = max(_ACCURACY**2 * float(np.vdot(goal, goal)), _REDUCTION**2 * square)
         for _ in range(_MOST_STEPS):
             if square <= enough:
                 break
             image = apply(direction)
             length = square / float(np.vdot(direction, image))
-            x = x + length * direction
-            residual = residual - length * image
+            x += length * direction
+            residual -= length * image
             before, square = square, float(np.vdot(residual, residual))
-            direction = residual + (square / before) * direction
+            direction *= square / before
+            direction += residual
         solution: Array = x / root
         return solution
 
@@ -181,16 +195,6 @@ class State(NamedTuple):
     def in_order(self) -> State:
         """The state with sorted centres, which is kept after the fit."""
         return self._replace(centers=np.sort(self.centers), memberships=None)
-
-
-def roughness(plane: Array) -> tuple[float, float]:
-    """Sums of squares of the first differences along the axes, and of the Laplacian with reflecting borders."""
-    slope, laplacian = 0.0, np.zeros_like(plane)
-    for axis in range(plane.ndim):
-        step = np.diff(plane, axis=axis)
-        slope += float(np.vdot(step, step))
-        laplacian += np.diff(step, axis=axis, prepend=0, append=0)
-    return slope, float(np.vdot(laplacian, laplacian))
 
 
 def levels(y: Array) -> tuple[Array, Array]:
@@ -464,7 +468,7 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         picture: Any = blocks.blocks[0]
         V, even = self._first_centers(picture.y[picture.inside], rng), np.zeros(picture.shape)
         _, W, _ = self._membership_planes(picture, V, even)
-        modes = self._modes(picture, float((W.T @ V**2)[picture.inside].mean()))
+        modes = self._modes(picture, float((V**2 @ W)[picture.inside].mean()))
         yield State(V, even, np.zeros_like(modes.penalty), modes)
 
     def _first_centers(self, y: Array, rng: np.random.RandomState) -> Array:
@@ -490,8 +494,9 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
 
     def _membership_planes(self, picture: Picture, V: Array, excess: Array) -> tuple[Array, Array, Array]:
         """Memberships u, u^m, and squared distances: (K, n)."""
-        d = excess.ravel()
-        D = np.stack([np.square(picture.y - v - d * v) for v in V])
+        D = picture.y - V[:, None]
+        D -= np.multiply.outer(V, excess.ravel())
+        D *= D
         U, W = memberships_at(D, self.m)
         if picture.outside is not None:
             U[:, picture.outside] = 1 / len(U)
@@ -503,7 +508,9 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
 
     def _statistics(self, picture: Any, state: State) -> Segmentation:
         U, W, D = self._segment(picture, state)
-        return Segmentation(U, W, float(np.vdot(W, D) + np.dot(state.modes.weights, roughness(state.excess))))
+        return Segmentation(
+            U, W, float(np.vdot(W, D) + np.vdot(state.modes.penalty * state.coefficients, state.coefficients))
+        )
 
     def _update(self, state: State, statistics: Segmentation, blocks: Blocks) -> State:
         if blocks.mean_variance == 0:  # rounding would separate equal centres
@@ -512,12 +519,10 @@ class AFCMAdaptive(ImageClusterer[State, Segmentation]):
         y, g, W = picture.y, 1 + state.excess.ravel(), statistics.weights
         mass = W @ (g * g)
         V = np.where(mass >= EMPTY, W @ (g * y) / np.maximum(mass, EMPTY), state.centers)
-        w = W.T @ V**2
+        w = V**2 @ W
         if not w.any():  # centres of 0 do not determine the gain
             return state._replace(centers=V, clipped=False, memberships=statistics.memberships)
-        r = np.zeros_like(w)
-        for share, v in zip(W, V, strict=True):
-            r += share * (v * (y - v))
+        r = V @ (W * (y - V[:, None]))
         w, r = w.reshape(picture.shape), r.reshape(picture.shape)
         coefficients = state.modes.solve(w, r, state.coefficients)
         step = state.modes.on_grid(coefficients) - state.excess

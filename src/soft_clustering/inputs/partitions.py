@@ -69,18 +69,22 @@ def validate_partitions(X: Sequence[MatrixLike], columns: list[NDArray[Any]] | N
 
 def _as_array(name: str, partition: MatrixLike) -> Any:
     """Return a vector or matrix of numbers, dense or CSR; NaN is still allowed."""
-    with naming(name):
-        array = check_array(
-            partition,
-            accept_sparse="csr",
-            dtype="numeric",
-            ensure_2d=False,
-            allow_nd=True,
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=0,
-            ensure_min_features=0,
-            input_name=name,
-        )
+    array: Any = partition
+    plain = type(array) is np.ndarray and array.dtype.kind in "biuf" and array.size > 0
+    # check_array takes most of the time of small partitions: leave it out in the usual case
+    if not (plain and np.isfinite(array.min()) and np.isfinite(array.max())):
+        with naming(name):
+            array = check_array(
+                partition,
+                accept_sparse="csr",
+                dtype="numeric",
+                ensure_2d=False,
+                allow_nd=True,
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=0,
+                ensure_min_features=0,
+                input_name=name,
+            )
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must be numeric. Got dtype {array.dtype} instead.")
     if array.ndim not in (1, 2):
@@ -135,17 +139,18 @@ def _from_memberships(name: str, U: Any, columns: NDArray[Any] | None) -> tuple[
         values = U.data
     else:
         U = values = np.array(U, dtype=np.float64, order="C")
-    if np.isnan(values).any():
+    least = values.min(initial=0.0)
+    if np.isnan(least):
         raise ValueError(f"{name} contains NaN. Mark a missing object by a row of zeros.")
-    if (values < 0).any():
-        raise ValueError(f"{name} must hold memberships >= 0. Got {values.min():g} instead.")
+    if least < 0:
+        raise ValueError(f"{name} must hold memberships >= 0. Got {least:g} instead.")
     if U.shape[1] == 1 and (values > 1).any():
         raise ValueError(
             f"{name} has one column with entries up to {values.max():g}. Labels must have shape (n,), memberships in a "
             "single cluster must be at most 1."
         )
     values /= U.shape[1]  # otherwise the sum of a row might overflow
-    total = U.sum(axis=1)
+    total = U @ np.ones(U.shape[1])
     total = np.where(total > 0, total, 1)
     values /= np.repeat(total, np.diff(U.indptr)) if sparse.issparse(U) else total[:, None]
     values[values < _NOTHING] = 0

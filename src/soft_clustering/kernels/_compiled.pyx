@@ -641,7 +641,7 @@ cdef class Topics:
         self.c.wide = padded.shape[1]
         for row in range(rows.c.n):
             most = max(most, csr_at(rows.c.indptr, rows.c.index64, row + 1) - csr_at(rows.c.indptr, rows.c.index64, row))
-        self.c.longest = most
+        self.c.longest = (most + PAD - 1) // PAD * PAD | PAD  # an odd number of vectors spreads rows over the cache
         self.c.max_iter = max_iter
         self.c.tol = tol
         self.c.beta = beta
@@ -892,3 +892,128 @@ def gumbel_slope(
         gumbel_slope_c(
             &draws[0, 0, 0, 0], &mean[0, 0, 0], &slope[0, 0, 0], draws.shape[0], draws.shape[1], draws.shape[2],
             draws.shape[3], t, &out[0, 0, 0], threads)
+
+
+def overlaps(const int64_t[::1] columns, const int64_t[::1] starts, const int64_t[::1] rows, const int64_t[::1] ends,
+             double least):
+    """The pairs a < b of columns of a sparse matrix with |a and b| / min(|a|, |b|) >= least, and |a and b|.
+
+    The rows of each column (``rows``, ``ends``: CSC) and the sorted columns of each row (``columns``, ``starts``: CSR).
+    """
+    cdef int64_t K = ends.shape[0] - 1, a, b, p, q, row, filled = 0, met
+    cdef int64_t[::1] after = np.array(starts), common = np.zeros(K, np.int64), touched = np.empty(K, np.int64)
+    cdef int64_t[:, ::1] found = np.empty((1024, 3), np.int64)
+    for a in range(K):
+        met = 0
+        for p in range(ends[a], ends[a + 1]):
+            row = rows[p]
+            after[row] += 1  # column a of this row
+            for q in range(after[row], starts[row + 1]):
+                b = columns[q]
+                if common[b] == 0:
+                    touched[met] = b
+                    met += 1
+                common[b] += 1
+        if filled + met > found.shape[0]:
+            found = np.resize(found, (2 * (filled + met), 3))
+        for p in range(met):
+            b = touched[p]
+            if common[b] >= least * min(ends[a + 1] - ends[a], ends[b + 1] - ends[b]):
+                found[filled, 0], found[filled, 1], found[filled, 2] = a, b, common[b]
+                filled += 1
+            common[b] = 0
+    return np.asarray(found)[:filled].T
+
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object)
+    void *PyUnicode_DATA(object)
+    Py_UCS4 PyUnicode_READ(int, void *, Py_ssize_t)
+    Py_ssize_t PyUnicode_GET_LENGTH(object)
+    str PyUnicode_Substring(object, Py_ssize_t, Py_ssize_t)
+    bint Py_UNICODE_ISALNUM(Py_UCS4)
+
+ctypedef struct entry_t:
+    uint64_t hash
+    int64_t word, row  # number of the word and of the last document with it, from 1 on; 0 if the entry is free
+    int64_t place      # where that document counts it
+
+
+cdef bint is_slice(str word, int kind, void *data, Py_ssize_t begin, Py_ssize_t length):
+    """Whether a word is the part of a text that begins here and has this length."""
+    cdef Py_ssize_t i
+    cdef int own = PyUnicode_KIND(word)
+    cdef void *letters = PyUnicode_DATA(word)
+    if PyUnicode_GET_LENGTH(word) != length:
+        return False
+    for i in range(length):
+        if PyUnicode_READ(own, letters, i) != PyUnicode_READ(kind, data, begin + i):
+            return False
+    return True
+
+
+def count_tokens(documents):
+    r"""Count the words of texts: runs of at least two letters, digits and underscores, in lower case (``\b\w\w+\b``).
+
+    Returns the words in the order in which they occur first, and the counts as the arrays of a CSR matrix.
+    """
+    cdef bint[128] ascii
+    cdef int kind
+    cdef void *data
+    cdef Py_ssize_t i, begin, length
+    cdef uint64_t letter, code, mask = (1 << 14) - 1
+    cdef int64_t slot, row = 0, filled = 0
+    cdef entry_t[::1] table = np.zeros(mask + 1, ENTRY), larger
+    cdef entry_t *entry
+    cdef int32_t[::1] indices = np.empty(1024, np.int32), counts = np.empty(1024, np.int32)
+    cdef list words = []
+    indptr = [0]
+    for i in range(128):
+        ascii[i] = Py_UNICODE_ISALNUM(<Py_UCS4>i) or i == c"_"
+    for document in documents:
+        text = document.lower()
+        kind, data, length = PyUnicode_KIND(text), PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)
+        row += 1
+        if filled + length // 3 + 1 > indices.shape[0]:
+            indices = np.resize(indices, 2 * (filled + length))
+            counts = np.resize(counts, 2 * (filled + length))
+        begin, code = 0, 0
+        for i in range(length + 1):
+            letter = <uint64_t>PyUnicode_READ(kind, data, i) if i < length else 32
+            if ascii[letter] if letter < 128 else Py_UNICODE_ISALNUM(<Py_UCS4>letter):
+                code = (code ^ letter) * 0x9E3779B97F4A7C15ULL
+                code ^= code >> 29
+                continue
+            if i - begin > 1:
+                slot = code & mask
+                while True:
+                    entry = &table[slot]
+                    if entry.word == 0:
+                        words.append(PyUnicode_Substring(text, begin, i))
+                        entry.hash, entry.word = code, len(words)
+                        break
+                    if entry.hash == code and is_slice(words[entry.word - 1], kind, data, begin, i - begin):
+                        break
+                    slot = (slot + 1) & mask
+                if entry.row != row:
+                    entry.row, entry.place = row, filled
+                    indices[filled], counts[filled] = entry.word - 1, 0
+                    filled += 1
+                counts[entry.place] += 1
+                if 2 * len(words) > table.shape[0]:
+                    larger = np.zeros(2 * (mask + 1), ENTRY)
+                    mask = 2 * mask + 1
+                    for slot in range(table.shape[0]):
+                        if table[slot].word:
+                            code = table[slot].hash
+                            while larger[code & mask].word:
+                                code += 1
+                            larger[code & mask] = table[slot]
+                    table = larger
+            begin, code = i + 1, 0
+        indptr.append(filled)
+    starts = np.array(indptr, np.int32 if filled < 1 << 31 else np.int64)
+    return words, np.asarray(counts)[:filled], np.asarray(indices)[:filled], starts
+
+
+ENTRY = np.dtype([("hash", np.uint64), ("word", np.int64), ("row", np.int64), ("place", np.int64)])

@@ -23,14 +23,14 @@ typedef struct {
     void (*load_double)(const rows_t *, int64_t, int64_t, double *);
     void (*moments)(const gauss_t *, int64_t, tile_t *, double *, double *, double *);
     void (*digammas)(const double *, int64_t, double *, double *);
-    double (*lda_document)(const double *, const double *, int64_t, const double *, int64_t, int64_t, int64_t, double, double *,
-                           double *, double *, double *);
-    double (*explain)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double, double *,
-                      double *);
+    double (*lda_document)(const double *const *, const double *, int64_t, const double *, int64_t, int64_t, int64_t, double,
+                           double *, double *, double *, double *, double *, double *, const double **, int64_t *);
+    double (*explain)(const double *, const double *const *, const double *, const int64_t *, int64_t, int64_t, int64_t, double,
+                      double *, double *);
     double (*plsi_document)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double, double *,
                             double *, double *);
-    void (*fold_in_document)(const double *, const double *, int64_t, double, const double *, int64_t, int64_t, int64_t, double,
-                             double *, double *, double *);
+    void (*fold_in_document)(const double *const *, const double *, int64_t, double, const double *, int64_t, int64_t, double,
+                             double *, double *, double *, double *);
     double (*ratio_row)(const double *, const double *, const double *, const int64_t *, int64_t, int64_t, double *, double *,
                         double *);
     void (*product_row)(const float *, const float *, const int64_t *, int64_t, int64_t, float *);

@@ -194,6 +194,23 @@ static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t co
     }
 }
 
+/* dot_k = z . v_k of a CSR row for NK prototypes, in registers; gives the squared norm of the row. */
+static INLINE TARGET double NAME(sparse_dots)(const rows_t *x, int64_t begin, int64_t end, const double *Vt, int64_t K,
+                                              const int NK, double *dot)
+{
+    const REAL *values = (const REAL *)x->values;
+    double sum[8] = {0}, norm = 0;
+    for (int64_t p = begin; p < end; p++) {
+        const int64_t j = csr_at(x->indices, x->index64, p);
+        const double z = scaled((double)values[p], x->scale[j]);
+        norm += z * z;
+        for (int k = 0; k < NK; k++)
+            sum[k] += z * Vt[j * K + k];
+    }
+    memcpy(dot, sum, sizeof(double) * (size_t)NK);
+    return norm;
+}
+
 /* Distances and totals of CSR rows: |z|^2 - 2 z.v + |v|^2, recomputed by direct difference if small. v->Vt is (d, K). */
 static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v,
                                           tile_t *t)
@@ -205,16 +222,19 @@ static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_
         const int64_t row = first + (r < count ? r : count - 1);
         const int64_t begin = csr_at(x->indptr, x->index64, row), end = csr_at(x->indptr, x->index64, row + 1);
         double norm = 0;
-        for (int64_t k = 0; k < K; k++)
-            dot[k] = 0;
-        for (int64_t p = begin; p < end; p++) {
-            const int64_t j = csr_at(x->indices, x->index64, p);
-            const double z = scaled((double)values[p], x->scale[j]);
-            const double *vt = v->Vt + j * K;
-            norm += z * z;
-            for (int64_t k = 0; k < K; k++)
-                dot[k] += z * vt[k];
-        }
+        for (int64_t k = 0; k < K; k += 8)
+            switch (K - k) {
+#define DOTS(n) norm = NAME(sparse_dots)(x, begin, end, v->Vt + k, K, n, dot + k); break
+            case 1: DOTS(1);
+            case 2: DOTS(2);
+            case 3: DOTS(3);
+            case 4: DOTS(4);
+            case 5: DOTS(5);
+            case 6: DOTS(6);
+            case 7: DOTS(7);
+            default: DOTS(8);
+#undef DOTS
+            }
         for (int64_t k = 0; k < K; k++) {
             double D = norm - 2 * dot[k] + v->norm[k];
             if (D < 1e3 * DBL_EPSILON * (norm + v->norm[k])) {

@@ -301,7 +301,7 @@ static void ratio_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, dou
     (void)A;
     for (int64_t row = lo; row < hi; row++) {
         const int64_t links = document(job, row, word, x, NULL);
-        *result += steps()->ratio_row(job->given + row * wide, job->topics->B, x, word, links, wide, chance, B,
+        *result += steps()->ratio_row(job->given + row * wide, job->topics->B, x, word, links, wide, chance, B[0],
                                       job->row_out + row * wide);
     }
     free(x);
@@ -321,7 +321,7 @@ static void factor_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, do
     for (int64_t row = lo; row < hi; row++) {
         const double *p = job->given + row * wide;
         const int64_t links = document(job, row, word, x, NULL);
-        *result += s->ratio_row(p, Q, x, word, links, wide, chance, B, one);
+        *result += s->ratio_row(p, Q, x, word, links, wide, chance, B[0], one);
         s->factor_row(p, one, total, beta, wide, job->row_out + row * wide, result + 1, result + 1 + wide);
     }
     free(x);
@@ -348,7 +348,7 @@ static void block_links_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t h
     (void)A;
     for (int64_t row = lo; row < hi; row++) {
         const int64_t links = document(job, row, word, x, NULL);
-        *result += steps()->block_links(b->a + row * wide, b->a, b->B, x, word, links, job->K, wide, one, acc, chance, B,
+        *result += steps()->block_links(b->a + row * wide, b->a, b->B, x, word, links, job->K, wide, one, acc, chance, B[0],
                                         b->M + row * wide, result + 1);
     }
     free(x);

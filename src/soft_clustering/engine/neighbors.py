@@ -24,8 +24,15 @@ class Search:
     """Neighbours among rows (n, d): by a tree, or by brute force, which is faster in many features but less exact."""
 
     def __init__(self, Z: Array, brute: bool = False, n_jobs: int | None = None) -> None:
+        self._given = Z, brute, n_jobs
         self.n, self._jobs = len(Z), effective_n_jobs(n_jobs)
         self._search: Any = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(Z) if brute else KDTree(Z)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"given": self._given}  # the tree is built again
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(*state["given"])  # type: ignore[misc]
 
     def nearest(self, rows: Array, k: int) -> tuple[Array, NDArray[np.intp]]:
         """Ascending distances (rows, k) to the nearest, and which they are."""

@@ -138,12 +138,15 @@ def test_one_epoch():
 @pytest.mark.filterwarnings("error", "ignore:DMoN found only 1[01] of n_clusters=12")
 def test_default_fits_end_where_the_loss_is_at_rest(read_graph, name):
     A, _, cover = read_graph(name)
-    model = DMoN(cover.shape[1], random_state=0).fit(A)
-    assert model.converged_
-    assert model.n_iter_ <= 500
-    longer = DMoN(cover.shape[1], tol=None, max_epochs=2 * model.n_iter_, random_state=0).fit(A)
-    assert abs(longer.modularity_ - model.modularity_) < 0.01
-    assert longer.objective_ > 1.12 * model.objective_  # which is negative: memberships get harder
+    changes = []
+    for seed in range(3):
+        model = DMoN(cover.shape[1], random_state=seed).fit(A)
+        assert model.converged_
+        assert model.n_iter_ <= 500
+        longer = DMoN(cover.shape[1], tol=None, max_epochs=2 * model.n_iter_, random_state=seed).fit(A)
+        changes.append(abs(longer.modularity_ - model.modularity_))
+        assert longer.objective_ > 1.12 * model.objective_  # which is negative: memberships get harder
+    assert np.mean(changes) < 0.01  # a single fit may find another optimum in the longer time
 
 
 def test_tolerance():
@@ -174,9 +177,10 @@ def test_karate():
 @pytest.mark.parametrize("name, ari, Q", [("dolphins", 0.4, 0.38), ("polbooks", 0.45, 0.46)])
 def test_known_graphs(shared_data, name, ari, Q):
     graph = load_graph(name, data_home=shared_data / "graphs")
-    model = DMoN(graph.cover.shape[1], max_epochs=300, random_state=0).fit(graph.adjacency)
-    assert adjusted_rand_score(graph.labels, model.labels_) > ari
-    assert model.modularity_ > Q
+    settings = {"n_clusters": graph.cover.shape[1], "max_epochs": 300}
+    models = [DMoN(**settings, random_state=seed).fit(graph.adjacency) for seed in range(3)]
+    assert np.mean([adjusted_rand_score(graph.labels, model.labels_) for model in models]) > ari
+    assert np.mean([model.modularity_ for model in models]) > Q
 
 
 def test_planted_communities(rng, planted):

@@ -33,7 +33,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import soft_clustering
-from benchmarks.lib.environments import Interpreter, venv_python
+from benchmarks.lib.environments import peer
 from benchmarks.speed.units import ours
 from soft_clustering import LDA
 from soft_clustering._registry import REGISTRY
@@ -97,7 +97,7 @@ def against_scikit_learn(X: Any, K: int, repeats: int) -> dict[str, Any]:
 
 def against_gensim(X: Any, K: int, repeats: int) -> dict[str, Any]:
     """Ten passes of gensim's two estimators with our priors, in turns with ours, and the bound that each reaches."""
-    process = Interpreter(venv_python("gensim", ["gensim"]))
+    process = peer("gensim")
     with tempfile.TemporaryDirectory() as folder:
         save_npz(Path(folder, "counts.npz"), X)
         process.run(

@@ -22,7 +22,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import soft_clustering
-from benchmarks.lib.environments import PeerProcess
+from benchmarks.lib.environments import Interpreter, older
 
 RESULTS = Path(__file__).parents[1] / "results"
 NAMES = ("PCM", "PFCM", "GK", "GathGeva", "ENTROPYFCM", "SCM")
@@ -55,7 +55,7 @@ def best(repeats: int, ours: Callable[[], object], older: Callable[[], float]) -
     return min(times[0]), min(times[1])
 
 
-def speed(name: str, peer: PeerProcess, X: np.ndarray, repeats: int) -> dict:
+def speed(name: str, peer: Interpreter, X: np.ndarray, repeats: int) -> dict:
     cls = getattr(soft_clustering, name)
     out = {}
     if name != "SCM":
@@ -123,7 +123,7 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     X, _ = make_blobs(2000, 8, centers=5, cluster_std=4, random_state=0)
-    peer = PeerProcess()
+    peer = older()
     imports = ", ".join(NAMES)
     peer.run(f"from sklearn.datasets import make_blobs\nfrom soft_clustering import {imports}\nX, _ = {MAKE}")
     record = {}

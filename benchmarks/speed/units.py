@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -27,7 +26,8 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_blobs
 
-from benchmarks.lib.environments import Interpreter, PeerProcess, venv_python
+from benchmarks.lib import environments
+from benchmarks.lib.environments import Interpreter, older, peer
 from benchmarks.speed.default_fits import OLDER, give
 from soft_clustering import ECM
 from soft_clustering.benchmarking import environment, memory
@@ -39,8 +39,7 @@ SHORT, LONG = 5, 15
 
 def ours() -> Interpreter:
     """A fresh process with our package, so that its peak memory is its own."""
-    process = Interpreter(sys.executable)
-    process.run(f"import sys\nsys.path[:] = {sys.path}")
+    process = environments.ours()
     process.run(Path(memory.__file__).read_text())
     return process
 
@@ -118,7 +117,7 @@ _REST = 0.1  # seconds until the threads of the other side are asleep
 
 def units(name: str, repeats: int) -> dict[str, float]:
     """Milliseconds per unit of work on both sides, in turns."""
-    sides = {"ours": ours(), "older": PeerProcess()}
+    sides = {"ours": ours(), "older": older()}
     best = {}
     for label, process in sides.items():
         process.run("import warnings\nwarnings.simplefilter('ignore')")
@@ -144,7 +143,7 @@ def masses(repeats: int) -> dict[str, Any]:
     """ECM and evclust from the same prototypes."""
     X, y = make_blobs(1000, 8, centers=3, cluster_std=4.0, random_state=0)
     V0 = np.array([X[y == k][:10].mean(axis=0) for k in range(3)])
-    other = Interpreter(venv_python("evclust", ["evclust==0.2.1"]), "-I")
+    other = peer("evclust")
     other.run(f"import numpy\nfrom evclust.ecm import ecm\nX, V0 = map(numpy.array, {[X.tolist(), V0.tolist()]})")
     call = "found = ecm(X, 3, g0=V0, type='full', alpha=1, beta=2, delta=10, epsi=1e-12, disp=False)"
     model = ECM(3, focal_sets="full", alpha=1.0, beta=2.0, delta=10.0, init=V0, tol=1e-12, max_iter=1000)

@@ -102,9 +102,12 @@ def venv_python(name: str) -> str:
 
 
 class Interpreter:
-    """Run snippets in a process of the given command: ``run(code)`` returns (seconds, value of ``answer``)."""
+    """Run snippets in a process of a Python interpreter: ``run(code)`` returns (seconds, value of ``answer``)."""
 
     def __init__(self, *command: str) -> None:
+        self._start(*command, "-c", _SERVER)
+
+    def _start(self, *command: str) -> None:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._folder = tempfile.TemporaryDirectory()
 
@@ -130,30 +133,6 @@ class Interpreter:
         return seconds, answer
 
     def put(self, **arrays: Any) -> None:
-        """Give arrays these names in the process."""
-        raise NotImplementedError
-
-    def take(self, expression: str) -> np.ndarray:
-        """The array of an expression."""
-        raise NotImplementedError
-
-    def _file(self, name: str) -> str:
-        return str(Path(self._folder.name, name))
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.communicate()
-        self._folder.cleanup()
-
-
-class Python(Interpreter):
-    """A process of a Python interpreter."""
-
-    def __init__(self, *command: str) -> None:
-        super().__init__(*command, "-c", _SERVER)
-
-    def put(self, **arrays: Any) -> None:
         """Give arrays (dense, or CSR) these names in the process."""
         for name, array in arrays.items():
             if sparse.issparse(array):
@@ -169,12 +148,21 @@ class Python(Interpreter):
         found: np.ndarray = np.load(self._file("take.npy"))
         return found
 
+    def _file(self, name: str) -> str:
+        return str(Path(self._folder.name, name))
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+        self._folder.cleanup()
+
 
 class R(Interpreter):
-    """A process of R."""
+    """The same with R."""
 
     def __init__(self) -> None:
-        super().__init__("Rscript", "--vanilla", "-e", _R_SERVER)
+        self._start("Rscript", "--vanilla", "-e", _R_SERVER)
 
     def put(self, **arrays: Any) -> None:
         """Give dense arrays these names in the process, as doubles."""
@@ -195,12 +183,12 @@ class R(Interpreter):
 def peer(name: str) -> Interpreter:
     """A process with another package; ``"R"`` is one of R."""
     # -I leaves out this folder and PYTHONPATH: otherwise 0.2.0 would be our package
-    return R() if name == "R" else Python(venv_python(name), "-I")
+    return R() if name == "R" else Interpreter(venv_python(name), "-I")
 
 
 def ours() -> Interpreter:
     """A fresh process with our package."""
-    process = Python(sys.executable)
+    process = Interpreter(sys.executable)
     process.run(f"import sys\nsys.path[:] = {sys.path}")
     return process
 

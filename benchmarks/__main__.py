@@ -1,18 +1,64 @@
-"""``python -m benchmarks NAME [ARGUMENT ...]`` runs one benchmark in a process of its own."""
+"""``python -m benchmarks``: the index; ``all``, ``write`` or the name of a benchmark."""
 
+from __future__ import annotations
+
+import argparse
 import subprocess
 import sys
-from pathlib import Path
+import time
 
-HERE = Path(__file__).parent
-MODULES = {
-    path.stem.replace("_", "-"): f"benchmarks.{path.parent.name}.{path.stem}"
-    for folder in ("speed", "quality", "agreement", "scale")
-    for path in sorted((HERE / folder).glob("*.py"))
-    if path.stem != "__init__"
-}
+from benchmarks import pages
+from benchmarks.index import BENCHMARKS, Benchmark, readme
+from benchmarks.lib.records import ROOT, state
 
-if len(sys.argv) < 2 or sys.argv[1] not in MODULES:
-    sys.exit(f"usage: python -m benchmarks NAME [ARGUMENT ...]; the names are {', '.join(MODULES)}")
-command = [sys.executable, "-m", MODULES[sys.argv[1]], *sys.argv[2:]]
-sys.exit(subprocess.run(command, cwd=HERE.parent).returncode)
+
+def show() -> None:
+    """List the benchmarks with the states of their records."""
+    for row in BENCHMARKS:
+        print(f"{row.folder:9} {row.name:17} {state(row.script):8} {row.minutes:3} min  {row.question}")
+
+
+def run(benchmark: Benchmark, *arguments: str) -> bool:
+    """Run a benchmark in a process of its own; whether it succeeded."""
+    return subprocess.run([sys.executable, "-m", benchmark.module, *arguments], cwd=ROOT).returncode == 0
+
+
+def run_all(folder: str | None) -> None:
+    """Run one after the other; a failure does not stop the others."""
+    failed = []
+    for row in BENCHMARKS:
+        if folder in (None, row.folder):
+            print(f"\n{row.name}: {row.question} (about {row.minutes} min)", flush=True)
+            start = time.perf_counter()
+            failed += [] if run(row) else [row.name]
+            print(f"{row.name}: {(time.perf_counter() - start) / 60:.1f} min", flush=True)
+    write()
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+def write() -> None:
+    """Write what is made from the index and the records."""
+    (ROOT / "benchmarks" / "README.md").write_text(readme(), encoding="utf-8")
+    path = ROOT / "README.md"
+    path.write_text(pages.with_table(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def main() -> None:
+    """Read the command."""
+    names = {row.name: row for row in BENCHMARKS}
+    if len(sys.argv) == 1:
+        return show()
+    if sys.argv[1] in names:  # its own arguments follow, --help among them
+        sys.exit(not run(names[sys.argv[1]], *sys.argv[2:]))
+    parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar=f"{{all,write,{','.join(names)}}}")
+    everything = commands.add_parser("all", help="run all benchmarks, then write")
+    everything.add_argument("--only", choices=sorted({row.folder for row in BENCHMARKS}), help="those of a folder")
+    commands.add_parser("write", help="write benchmarks/README.md and the table of the README")
+    arguments = parser.parse_args()
+    return run_all(arguments.only) if arguments.command == "all" else write()
+
+
+if __name__ == "__main__":
+    main()

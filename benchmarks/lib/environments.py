@@ -186,13 +186,6 @@ def peer(name: str) -> Interpreter:
     return R() if name == "R" else Interpreter(venv_python(name), "-I")
 
 
-def ours() -> Interpreter:
-    """A fresh process with our package."""
-    process = Interpreter(sys.executable)
-    process.run(f"import sys\nsys.path[:] = {sys.path}")
-    return process
-
-
 def older(deep: bool = False) -> Interpreter:
     """A process with the older package of our name, on request with torch."""
     process = peer("older-deep" if deep else "older")

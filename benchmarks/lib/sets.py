@@ -1,40 +1,49 @@
-"""The data sets of the quality tables, and the tables."""
+"""The data sets of the benchmarks, by group, and what several benchmarks do with all of them."""
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.lib.records import Record
 from soft_clustering.datasets import available_datasets, dataset_info, get_dataset
 
-RESULTS = Path(__file__).parents[1] / "results"
 HELD_OUT = ("glass", "ecoli", "vehicle", "yeast", "segment", "pendigits", "satimage", "optdigits", "letter")
 
 Sets = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
-def offline_sets(varied_std: list[float] | None = None) -> Sets:
-    """Name -> (X, y): the ten sets that need no network, raw features; varied_blobs with other spreads if given."""
-    sets = {name: get_dataset(name) for name in available_datasets() if not dataset_info(name)["needs_network"]}
-    if varied_std is not None:
-        sets["varied_blobs"] = make_blobs(1500, centers=4, cluster_std=varied_std, random_state=42)
-    return sets
+def shared(*parts: str) -> Path:
+    """A folder or file of the shared data, whose folder the variable SOFT_CLUSTERING_DATA_SHARED names.
+
+    It holds ``tabular`` (``.npz`` files with X and y, also in ``more`` and ``scale``), ``categorical`` (CSV, the class
+    in the last column), ``graphs`` (what ``soft_clustering.datasets.load_graph`` reads) and ``text`` (``bbc_news.tsv``
+    and ``m10.tsv``: text, split and class per line).
+    """
+    home = os.environ.get("SOFT_CLUSTERING_DATA_SHARED")
+    if not home:
+        raise SystemExit("Set SOFT_CLUSTERING_DATA_SHARED to the folder with tabular, categorical, graphs and text.")
+    return Path(home, *parts)
 
 
-def held_out_sets(data_home: str, rows: int = 600) -> Sets:
+def offline_sets() -> Sets:
+    """Name -> (X, y): the ten sets that need no network, raw features."""
+    return {name: get_dataset(name) for name in available_datasets() if not dataset_info(name)["needs_network"]}
+
+
+def held_out_sets(rows: int = 600) -> Sets:
     """Name -> (X, y): the nine sets on which no default was chosen, a fixed sample of their rows, raw features.
 
     Rows of optdigits that scikit-learn's digits have, too, are left out.
     """
-    sets = {name: get_dataset(name, data_home=data_home) for name in HELD_OUT}
+    sets = {name: get_dataset(name, data_home=shared("tabular")) for name in HELD_OUT}
     known = {row.tobytes() for row in get_dataset("digits")[0]}
     X, y = sets["optdigits"]
     fresh = np.array([row.tobytes() not in known for row in np.ascontiguousarray(X)])
@@ -42,17 +51,17 @@ def held_out_sets(data_home: str, rows: int = 600) -> Sets:
     return {name: sample(X, y, rows) for name, (X, y) in sets.items()}
 
 
-def more_sets(data_home: str, rows: int = 600) -> Sets:
+def more_sets(rows: int = 600) -> Sets:
     """Name -> (X, y): six further tables, missing values replaced by the median of the column, standardised."""
     sets = {}
-    for path in sorted(Path(data_home, "more").glob("*.npz")):
+    for path in sorted(shared("tabular", "more").glob("*.npz")):
         with np.load(path, allow_pickle=False) as file:
             X, y = sample(file["X"].astype(float), file["y"], rows)
         sets[path.stem] = StandardScaler().fit_transform(np.where(np.isnan(X), np.nanmedian(X, axis=0), X)), y
     return sets
 
 
-def planted_sets(first_seed: int, n_sets: int = 12) -> Sets:
+def planted_sets(first_seed: int = 500, n_sets: int = 12) -> Sets:
     """Name -> (X, y): overlapping elliptic Gaussians of unequal sizes, in 5 to 40 features, standardised."""
     return {f"planted {seed}": planted_mixture(seed) for seed in range(first_seed, first_seed + n_sets)}
 
@@ -82,61 +91,43 @@ def sample(X: np.ndarray, y: np.ndarray, rows: int) -> tuple[np.ndarray, np.ndar
     return X[kept], y[kept]
 
 
-def add_set_arguments(parser: argparse.ArgumentParser, rows: int) -> None:
-    """The options that choose the sets."""
-    parser.add_argument(
-        "--varied-std", type=float, nargs=4, metavar="S", help="spreads of the clusters of varied_blobs"
-    )
-    parser.add_argument("--held-out", metavar="DATA_HOME")
-    parser.add_argument("--more", metavar="DATA_HOME", help="six further tables")
-    parser.add_argument("--planted", type=int, metavar="SEED", help="twelve planted mixtures, the first of this seed")
-    parser.add_argument("--rows", type=int, default=rows, help="of each held-out set")
+def _both(sets: Sets) -> Sets:
+    return sets | {f"{name} (std)": (StandardScaler().fit_transform(X), y) for name, (X, y) in sets.items()}
 
 
-def chosen_sets(arguments: argparse.Namespace) -> Sets:
-    """The ten offline sets; or the held-out ones, raw and standardised; or the six further tables; or planted ones."""
-    if arguments.more:
-        return more_sets(arguments.more, arguments.rows)
-    if arguments.planted is not None:
-        return planted_sets(arguments.planted)
-    if not arguments.held_out:
-        return offline_sets(arguments.varied_std)
-    raw = held_out_sets(arguments.held_out, arguments.rows)
-    return raw | {f"{name} (std)": (StandardScaler().fit_transform(X), y) for name, (X, y) in raw.items()}
+#: The ten offline sets; nine held-out ones, raw and standardised; six further tables; twelve planted mixtures.
+GROUPS: dict[str, Callable[[], Sets]] = {
+    "ten": offline_sets,
+    "held_out": lambda: _both(held_out_sets()),
+    "more": more_sets,
+    "planted": planted_sets,
+}
 
 
-def record_path(name: str, arguments: argparse.Namespace, rows: int) -> Path:
-    """The file for the figures: NAME.json, NAME_varied.json, NAME_held_out.json and so on, with ROWS if they differ."""
-    kind = "" if arguments.varied_std is None else "_varied"
-    if arguments.more:
-        kind = "_more"
-    if arguments.planted is not None:
-        kind = f"_planted_{arguments.planted}"
-    if arguments.held_out:
-        kind = "_held_out" + ("" if arguments.rows == rows else f"_{arguments.rows}")
-    return RESULTS / f"{name}{kind}.json"
+def add_arguments(parser: argparse.ArgumentParser, models: Sequence[str], groups: Sequence[str]) -> None:
+    """The options that choose models and groups of sets."""
+    parser.add_argument("--sets", nargs="+", choices=groups, default=groups, metavar="GROUP", help=", ".join(groups))
+    parser.add_argument("--models", nargs="+", choices=models, default=models, metavar="NAME")
 
 
 def tabulate(
-    path: Path, sets: Sets, models: list[str], repeats: int, score: Callable[..., float], ways: int = 1
+    name: str, arguments: argparse.Namespace, partial: bool, repeats: int, score: Callable[..., float]
 ) -> None:
-    """Print a Markdown table of the mean ``score(model, X, y, seed)`` over the seeds; write the score of every seed.
+    """Measure ``score(model, X, y, seed)`` of the chosen models and groups: a Markdown table, and a record of it all.
 
-    The sets are split into ``ways`` parts of equal size, each with its own mean. The file keeps the figures of other
-    models.
+    The record has group -> model -> set -> the scores of the seeds.
     """
-    record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"ari": {}, "seconds": {}}
-    print("| model | mean | spread | " + " | ".join(sets) + " |")
-    print("|---" * (len(sets) + 3) + "|")
-    for name in models:
-        start = time.perf_counter()
-        found = np.array([[score(name, X, y, seed) for X, y in sets.values()] for seed in range(repeats)])
-        record["ari"][name] = {key: found[:, i].tolist() for i, key in enumerate(sets)}
-        record["seconds"][name] = time.perf_counter() - start
-        means = [part.mean(axis=1) for part in np.split(found, ways, axis=1)]
-        cells = " | ".join(f"{value:.3f}" for value in found.mean(axis=0))
-        shown = " / ".join(f"{mean.mean():.4f}" for mean in means)
-        spread = " / ".join(f"{np.ptp(mean):.4f}" for mean in means)
-        print(f"| {name} | {shown} | {spread} | {cells} |", flush=True)
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(record, indent=1) + "\n")
+    record = Record(name, partial)
+    for group in arguments.sets:
+        sets = GROUPS[group]()
+        print(f"\n| {group} | mean | spread | seconds | " + " | ".join(sets) + " |\n" + "|---" * (len(sets) + 4) + "|")
+        for model in arguments.models:
+            start = time.perf_counter()
+            found = np.array([[score(model, X, y, seed) for X, y in sets.values()] for seed in range(repeats)])
+            seconds, means = time.perf_counter() - start, found.mean(axis=1)
+            rows: dict[str, Any] = record.setdefault(group, {})
+            rows[model] = {key: found[:, i].tolist() for i, key in enumerate(sets)}
+            cells = [f"{means.mean():.4f}", f"{np.ptp(means):.4f}", f"{seconds:.0f}"]
+            cells += [f"{value:.3f}" for value in found.mean(axis=0)]
+            print(f"| {model} | " + " | ".join(cells) + " |", flush=True)
+            record.save()

@@ -1,9 +1,8 @@
 """How good the rule for a radius is: the default, the best radius that the labels could choose, and k-means.
 
-``python -m benchmarks best-radius`` takes the ten offline sets; ``--held-out DATA_HOME``, ``--more DATA_HOME`` and
-``--planted SEED`` take other sets, as in ``quality.py``. It measures the adjusted Rand index of SCM with 15 radii from
-0.3 to 1 times the median distance, and of SoftDBSCANGM with every second percentile of the core distances; k-means has
-the true number of clusters. Prints a Markdown table.
+``python -m benchmarks best-radius [--sets GROUP ...]`` takes the groups of sets of the quality tables. It measures the
+adjusted Rand index of SCM with 15 radii from 0.3 to 1 times the median distance, and of SoftDBSCANGM with every second
+percentile of the core distances; k-means has the true number of clusters. Prints Markdown tables.
 
 The tables below record the mean adjusted Rand index of the rules without labels that were tried. This script prints
 only the rows of the default, of the best radius by the labels and of k-means; the other rows come from an experiment
@@ -59,7 +58,8 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.lib.sets import add_set_arguments, chosen_sets
+from benchmarks.lib.records import Record
+from benchmarks.lib.sets import GROUPS
 from soft_clustering import SCM, SoftDBSCANGM
 
 MOST = 60  # clusters that SCM may find
@@ -87,19 +87,20 @@ def score(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_set_arguments(parser, 600)
+    parser.add_argument("--sets", nargs="+", choices=GROUPS, default=[*GROUPS], metavar="GROUP", help=", ".join(GROUPS))
+    groups = parser.parse_args().sets
     warnings.simplefilter("ignore")
-    sets = chosen_sets(parser.parse_args())
-    rows = {name: score(X, y) for name, (X, y) in sets.items()}
-    ways = list(next(iter(rows.values())))
-    print("| set | features | " + " | ".join(ways) + " |\n" + "|---" * (len(ways) + 2) + "|")
-    for name, row in rows.items():
-        print(f"| {name} | {sets[name][0].shape[1]} | " + " | ".join(f"{row[way]:.3f}" for way in ways) + " |")
-    for least, most in ((1, 10), (11, 10**9), (1, 10**9)):
-        part = [row for name, row in rows.items() if least <= sets[name][0].shape[1] <= most]
-        if part:
-            means = " | ".join(f"{np.mean([row[way] for row in part]):.3f}" for way in ways)
-            print(f"| mean of {len(part)} | {least} to {most if most < 10**9 else 'any'} | {means} |")
+    record = Record("best_radius", partial=groups != [*GROUPS])
+    for group in groups:
+        rows = record[group] = {}
+        for name, (X, y) in GROUPS[group]().items():
+            rows[name] = {"features": X.shape[1], **score(X, y)}
+            ways = list(rows[name])[1:]
+            if len(rows) == 1:
+                print(f"\n| {group} | features | " + " | ".join(ways) + " |\n" + "|---" * (len(ways) + 2) + "|")
+            cells = " | ".join(f"{rows[name][way]:.3f}" for way in ways)
+            print(f"| {name} | {X.shape[1]} | {cells} |", flush=True)
+        record.save()
 
 
 if __name__ == "__main__":

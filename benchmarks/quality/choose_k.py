@@ -1,8 +1,8 @@
 """How often each criterion of ``choose_n_clusters`` finds the number of clusters.
 
-``python -m benchmarks choose-k [--family NAME ...] [--models NAME ...] [--sets 30] [--first-seed 0]``
+``python -m benchmarks choose-k [--runs NAME ...] [--models NAME ...]``
 
-Families of data (the rule was made on seeds below 400; other seeds are fresh):
+A run is a family of data and the seeds of its sets (the rule was made on seeds below 400; other seeds are fresh):
 
 * ``planted``: round Gaussians, d = 2 to 20, K = 2 to 7, 300 to 1000 rows, unequal sizes, the nearest centre 4 to 7
   standard deviations away;
@@ -10,17 +10,17 @@ Families of data (the rule was made on seeds below 400; other seeds are fresh):
   two are 4 to 7 standard deviations apart;
 * ``fresh``: elliptic ones, d to 32, K to 12, 600 to 1000 rows;
 * ``overlap``: the same with centres 3 to 5 standard deviations apart;
-* ``tables``: the offline sets, and with ``--data-home DATA_HOME`` the nine held-out and the six further tables, all
-  standardised, at most 1000 and 600 rows. Classes of real tables need not be clusters, so look at the mean error of K
-  and at the adjusted Rand index with the classes;
+* ``tables``: the offline sets, the nine held-out and the six further tables, all standardised, at most 1000 and 600
+  rows. Classes of real tables need not be clusters, so look at the mean error of K and at the adjusted Rand index with
+  the classes;
 * ``graphs``: block models and overlapping communities of 75 to 250 nodes, K = 3 to 6;
 * ``documents``: corpora of 3 to 6 topics, 200 to 400 documents.
 
-``--oracle`` prints for a family of mixtures how often the BIC prefers the true components to the best union of two of
-them, where expectation maximisation starts from the truth: no rule of this kind finds K more often than that.
+For the mixtures of ``fresh`` and ``overlap``, the *oracle* counts how often the BIC prefers the true components to the
+best union of two of them, where expectation maximisation starts from the truth: no such rule finds K more often.
 
-Prints a Markdown table per family: how often each criterion finds K, the mean error of K, the mean adjusted Rand index
-of the labels of the chosen K (features only), and the largest CPU time of a call with the default criteria.
+Prints a Markdown table per run: how often each criterion finds K, the mean error of K, the mean adjusted Rand index of
+the labels of the chosen K (features only), and the largest CPU time of a call with the default criteria.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -39,6 +39,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 import soft_clustering
+from benchmarks.lib.mixtures import SETTINGS, mixture, scattered_mixture
+from benchmarks.lib.records import Record
 from benchmarks.lib.sets import held_out_sets, more_sets, offline_sets, sample
 from soft_clustering.datasets import make_overlapping_graph, make_topic_corpus
 from soft_clustering.selection import CRITERIA, choose_n_clusters
@@ -46,47 +48,26 @@ from soft_clustering.selection import CRITERIA, choose_n_clusters
 #: name, data, classes or None, K, the range
 Case = tuple[str, Any, Any, int, range]
 
-SETTINGS: dict[str, dict[str, Any]] = {
-    "planted": {"widest": 20, "most": 7, "gap": (4.0, 7.0), "shape": 0.0, "rows": (300, 1000)},
-    "fresh": {"widest": 32, "most": 12, "gap": (4.0, 7.0), "shape": 0.3, "rows": (600, 1000)},
-    "overlap": {"widest": 32, "most": 12, "gap": (3.0, 5.0), "shape": 0.3, "rows": (600, 1000)},
+
+class Run(NamedTuple):
+    """A family of data, its seeds, and the models that are fitted."""
+
+    family: str
+    seeds: range = range(0)
+    models: tuple[str, ...] = ("FCM", "GMM", "KMeans")
+    oracle: bool = False
+
+
+RUNS = {
+    "planted": Run("planted", range(30)),
+    "scattered": Run("scattered", range(300, 330)),
+    "fresh": Run("fresh", range(100, 130), oracle=True),
+    "overlap": Run("overlap", range(200, 230), oracle=True),
+    **{f"{family}, fresh seeds": Run(family, range(1000, 1030)) for family in ("planted", "scattered", "fresh")},
+    "tables": Run("tables"),
+    "graphs": Run("graphs", range(12), ("MMSB", "BIGCLAM", "BayesianNMF")),
+    "documents": Run("documents", range(12), ("LDA", "PLSI")),
 }
-MODELS = {
-    "graphs": ["MMSB", "BIGCLAM", "BayesianNMF"],
-    "documents": ["LDA", "PLSI"],
-}
-
-
-def mixture(
-    seed: int, *, widest: int, most: int, gap: tuple[float, float], shape: float, rows: tuple[int, int]
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """X, the components of the rows and their number: each new centre is ``gap`` away from one of the others."""
-    rng = np.random.default_rng(seed)
-    d, K, n = int(rng.integers(2, widest + 1)), int(rng.integers(2, most + 1)), int(rng.integers(*rows))
-    y = rng.choice(K, n, p=0.3 / K + 0.7 * rng.dirichlet(np.full(K, 2.0)))
-    centers = [np.zeros(d)]
-    while len(centers) < K:
-        direction = rng.normal(size=d)
-        center = centers[rng.integers(len(centers))] + direction / np.linalg.norm(direction) * rng.uniform(*gap)
-        if min(np.linalg.norm(center - other) for other in centers) >= gap[0]:
-            centers.append(center)
-    X = np.array(centers)[y]
-    for k in range(K):
-        axes = np.linalg.qr(rng.normal(size=(d, d)))[0]
-        deviations = np.exp(rng.uniform(-shape, shape, d)) * np.exp(rng.uniform(-shape, shape) / 2)
-        X[y == k] += (rng.normal(size=(int((y == k).sum()), d)) * deviations) @ axes.T
-    return X, y, K
-
-
-def scattered_mixture(seed: int, n: int = 600) -> tuple[np.ndarray, np.ndarray, int]:
-    """The same for centres that are drawn at random and then moved apart."""
-    rng = np.random.default_rng(seed)
-    d, K = int(rng.integers(2, 21)), int(rng.integers(2, 8))
-    y = rng.choice(K, n, p=0.3 / K + 0.7 * rng.dirichlet(np.full(K, 2.0)))
-    centers = rng.normal(size=(K, d))
-    gaps = np.linalg.norm(centers[:, None] - centers, axis=2)[np.triu_indices(K, 1)]
-    centers *= rng.uniform(4, 7) / gaps.min()
-    return centers[y] + rng.normal(size=(n, d)), y, K
 
 
 def block_graph(seed: int) -> tuple[Any, int]:
@@ -101,17 +82,15 @@ def block_graph(seed: int) -> tuple[Any, int]:
     return sparse.csr_array((links | links.T).astype(float)), K
 
 
-def cases(family: str, arguments: argparse.Namespace) -> Iterator[Case]:
+def cases(family: str, seeds: range) -> Iterator[Case]:
     """The data sets of a family."""
     if family == "tables":
         sets = {name: sample(X, y, 1000) for name, (X, y) in offline_sets().items()}
-        if arguments.data_home:
-            sets |= held_out_sets(arguments.data_home) | more_sets(arguments.data_home)
-        for name, (X, y) in sets.items():
+        for name, (X, y) in (sets | held_out_sets() | more_sets()).items():
             K = len(np.unique(y))
             yield name, StandardScaler().fit_transform(X), y, K, range(2, 11 if K < 8 else K + 6)
         return
-    for seed in range(arguments.first_seed, arguments.first_seed + arguments.sets):
+    for seed in seeds:
         if family == "graphs":
             A, K = block_graph(seed)
             yield str(seed), A, None, K, range(2, 10)
@@ -144,72 +123,70 @@ def model_of(name: str) -> Any:
     return KMeans(random_state=0) if name == "KMeans" else getattr(soft_clustering, name)(random_state=0)
 
 
-def measure(name: str, sets: list[Case], stability: int) -> dict[str, list[str]]:
-    """A column of the table: by criterion, its cells."""
+def measure(name: str, sets: list[Case]) -> dict[str, Any]:
+    """By criterion: how often it finds K, the mean error of K, the mean agreement of the labels with the classes."""
     chosen: dict[str, list[tuple[int | None, int, float]]] = {}
     seconds = 0.0
     for _, X, y, K, numbers in sets:
         start = time.process_time()
         usual = choose_n_clusters(model_of(name), X, numbers, random_state=0)
         seconds = max(seconds, time.process_time() - start)
-        names = [each for each in CRITERIA if stability or each != "stability"]
-        if y is None:
-            names = [*usual.scores]
-        result = choose_n_clusters(
-            model_of(name), X, numbers, criteria=names, n_bootstrap=stability or 2, random_state=0
-        )
+        names = [*usual.scores] if y is None else [each for each in CRITERIA if each != "stability"]
+        result = choose_n_clusters(model_of(name), X, numbers, criteria=names, random_state=0)
         best = result.best | {"recommended": usual.recommended}
         for criterion, choice in best.items():
             agreement = np.nan
             if y is not None and choice is not None:
                 agreement = adjusted_rand_score(y, result.estimators[choice].labels_)
             chosen.setdefault(criterion, []).append((choice, K, agreement))
-    cells = {}
-    for criterion, found in chosen.items():
-        if all(choice is None for choice, *_ in found):
-            continue
-        hits = sum(choice == K for choice, K, _ in found)
-        error = np.mean([abs(choice - K) for choice, K, _ in found if choice is not None])
-        agreement = np.mean([value for *_, value in found if not np.isnan(value)] or [np.nan])
-        cells[criterion] = [str(hits), f"{error:.2f}", "" if np.isnan(agreement) else f"{agreement:.3f}"]
+    found: dict[str, Any] = {"largest CPU seconds": seconds, "criteria": {}}
+    for criterion, choices in chosen.items():
+        if any(choice is not None for choice, *_ in choices):
+            agreements = [value for *_, value in choices if not np.isnan(value)]
+            found["criteria"][criterion] = {
+                "found": sum(choice == K for choice, K, _ in choices),
+                "error": float(np.mean([abs(choice - K) for choice, K, _ in choices if choice is not None])),
+                "ari": float(np.mean(agreements)) if agreements else None,
+            }
     if sets[0][2] is not None:
-        known = np.mean([adjusted_rand_score(y, _labels(name, X, K)) for _, X, y, K, _ in sets])
-        cells["true K"] = [str(len(sets)), "0.00", f"{known:.3f}"]
-    cells["largest CPU seconds"] = [f"{seconds:.2f}", "", ""]
-    return cells
+        known = [adjusted_rand_score(y, _labels(name, X, K)) for _, X, y, K, _ in sets]
+        found["criteria"]["true K"] = {"found": len(sets), "error": 0.0, "ari": float(np.mean(known))}
+    return found
 
 
 def _labels(name: str, X: Any, K: int) -> Any:
     return clone(model_of(name)).set_params(n_clusters=K).fit(X).labels_
 
 
+def show(title: str, n_sets: int, columns: dict[str, Any]) -> None:
+    criteria = list(dict.fromkeys(criterion for column in columns.values() for criterion in column["criteria"]))
+    print(f"\n| {title}: {n_sets} sets | " + " | ".join(columns) + " |\n" + "|---" * (len(columns) + 1) + "|")
+    for criterion in criteria:
+        cells = []
+        for column in columns.values():
+            values = column["criteria"].get(criterion, {"found": "-", "error": np.nan, "ari": None})
+            ari = "" if values["ari"] is None else f", {values['ari']:.3f}"
+            cells.append(f"{values['found']}, {values['error']:.2f}{ari}")
+        print(f"| {criterion} | " + " | ".join(cells) + " |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    families = [*SETTINGS, "scattered", "tables", "graphs", "documents"]
-    parser.add_argument("--family", nargs="+", default=["planted"], choices=families)
-    parser.add_argument("--models", nargs="+")
-    parser.add_argument("--sets", type=int, default=30)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--stability", type=int, default=0, metavar="N", help="pairs of bootstrap samples; 0: none")
-    parser.add_argument("--oracle", action="store_true", help="what the BIC says of the true components")
-    parser.add_argument("--data-home", help="folder of the tables that are not offline sets")
+    parser.add_argument("--runs", nargs="+", choices=RUNS, default=[*RUNS], metavar="NAME")
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="instead of those of the runs")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    for family in arguments.family:
-        sets = list(cases(family, arguments))
-        if arguments.oracle:
-            found = sum(oracle(X, y) for _, X, y, _, _ in sets)
-            print(f"{family}: in {found} of {len(sets)} sets the BIC prefers the true components to a union of two")
-            continue
-        models = arguments.models or MODELS.get(family, ["FCM", "GMM", "KMeans"])
-        columns = {name: measure(name, sets, arguments.stability) for name in models}
-        criteria = list(dict.fromkeys(criterion for column in columns.values() for criterion in column))
-        print(f"\n{family}: {len(sets)} sets; found, mean error of K, adjusted Rand index\n")
-        print("| criterion | " + " | ".join(models) + " |")
-        print("|---" * (len(models) + 1) + "|")
-        for criterion in criteria:
-            cells = [", ".join(filter(None, columns[name].get(criterion, []))) for name in models]
-            print(f"| {criterion} | " + " | ".join(cells) + " |", flush=True)
+    record = Record("choose_k", partial=arguments.runs != [*RUNS] or arguments.models is not None)
+    for title in arguments.runs:
+        run = RUNS[title]
+        sets = list(cases(run.family, run.seeds))
+        columns = {name: measure(name, sets) for name in arguments.models or run.models}
+        show(title, len(sets), columns)
+        record[title] = {"sets": len(sets), "models": columns}
+        if run.oracle:
+            record[title]["oracle"] = sum(oracle(X, y) for _, X, y, _, _ in sets)
+            print(f"in {record[title]['oracle']} sets the BIC prefers the true components to a union of two")
+        record.save()
 
 
 if __name__ == "__main__":

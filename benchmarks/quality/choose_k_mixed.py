@@ -1,6 +1,6 @@
 """How often K is found in tables with categories: by all columns, and by the continuous ones, as ``choose`` does it.
 
-``python -m benchmarks choose-k-mixed [--sets 24] [--first-seed 0]``
+``python -m benchmarks choose-k-mixed [--sets 24]`` takes tables of the seeds from 0 on and from 100 on.
 
 The tables have 600 rows, 2 to 7 clusters, 2 to 6 numbers in different units, a boolean and 1 to 3 categories of 2 to 5
 values; ``soft_clustering.prepare`` makes features of them, and FCM is fitted for K = 2 to 10.
@@ -14,6 +14,7 @@ import warnings
 import numpy as np
 import pandas
 
+from benchmarks.lib.records import Record
 from soft_clustering import FCM, prepare
 from soft_clustering.selection import choose_n_clusters
 from soft_clustering.selection.gaussian import are_continuous
@@ -33,22 +34,29 @@ def mixed_table(seed: int, n: int = 600) -> tuple[pandas.DataFrame, int]:
     return frame, K
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--sets", type=int, default=24)
-    parser.add_argument("--first-seed", type=int, default=0)
-    arguments = parser.parse_args()
-    found = {"all columns": 0, "continuous columns": 0}
-    for seed in range(arguments.first_seed, arguments.first_seed + arguments.sets):
+def found(first_seed: int, n_sets: int) -> dict[str, int]:
+    """How often K is found by all columns, and by the continuous ones."""
+    counts = {"all columns": 0, "continuous columns": 0}
+    for seed in range(first_seed, first_seed + n_sets):
         frame, K = mixed_table(seed)
         X = prepare(frame, scale="standard").transform(frame)
         for name, part in (("all columns", X), ("continuous columns", X[:, are_continuous(X)])):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                result = choose_n_clusters(FCM(), part, range(2, 11), random_state=0, keep_estimators=False)
-            found[name] += result.best["gaussian_bic"] == K
-    for name, count in found.items():
-        print(f"{name}: K found in {count} of {arguments.sets}")
+            result = choose_n_clusters(FCM(), part, range(2, 11), random_state=0, keep_estimators=False)
+            counts[name] += bool(result.best["gaussian_bic"] == K)
+    return counts
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--sets", type=int, default=24)
+    n_sets = parser.parse_args().sets
+    warnings.simplefilter("ignore")
+    record = Record("choose_k_mixed")
+    record["sets"] = n_sets
+    for first in (0, 100):
+        record[f"seeds from {first}"] = found(first, n_sets)
+        print(f"seeds from {first}: K found in {record[f'seeds from {first}']} of {n_sets}", flush=True)
+    record.save()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What ``choose_n_clusters`` takes for many rows, and what a sample of the rows changes.
 
-``python -m benchmarks choose-k-samples`` prints the time for GMM on 50,000 rows of 12 features with the default
+``python -m benchmarks choose-k-samples`` measures the time for GMM on 50,000 rows of 12 features with the default
 criteria, with and without the silhouettes; and for planted sets the K that the silhouettes of all rows and of a sample
 choose, with the largest difference between their values.
 """
@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
+from benchmarks.lib.records import Record
 from soft_clustering import GMM
 from soft_clustering.selection import choose_n_clusters
 from soft_clustering.selection.criteria import default_criteria
@@ -32,7 +33,7 @@ def planted(seed, n):
 
 
 def measure_time(n=50_000, d=12):
-    """Print wall and CPU seconds for clusters set apart, overlapping clusters, and none."""
+    """Wall and CPU seconds for clusters set apart, overlapping clusters, and none, with and without the silhouettes."""
     rng = np.random.RandomState(0)
     centers = rng.normal(size=(6, d))
     sets = {
@@ -41,16 +42,21 @@ def measure_time(n=50_000, d=12):
         "uniform": rng.uniform(size=(n, d)),
     }
     default = default_criteria("features", has_bic=True)
+    found = {}
     for name, X in sets.items():
-        for criteria in (default, [*default, *PAIRS]):
+        found[name] = {}
+        for what, criteria in (("default", default), ("with silhouettes", [*default, *PAIRS])):
             wall, cpu = time.perf_counter(), time.process_time()
             result = choose_n_clusters(GMM(), X, K_RANGE, criteria=criteria, random_state=0)
-            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-            print(f"{name}: {len(criteria)} criteria, {wall:.1f} s ({cpu:.1f} s CPU), recommended {result.recommended}")
+            seconds = {"seconds": time.perf_counter() - wall, "CPU seconds": time.process_time() - cpu}
+            found[name][what] = seconds | {"recommended": result.recommended}
+            print(name, what, found[name][what], flush=True)
+    return found
 
 
 def compare_samples(n_sets, n):
-    """Print what the silhouettes choose by all rows and by a sample."""
+    """What the silhouettes choose by all rows and by a sample, and the largest difference of their values."""
+    found = []
     for seed in range(n_sets):
         X, K = planted(seed, n)
         all_rows, sample = (
@@ -58,13 +64,21 @@ def compare_samples(n_sets, n):
             for max_samples in (None, 10_000)
         )
         gap = max(np.abs(all_rows.scores[name] - sample.scores[name]).max() for name in PAIRS)
-        print(f"seed {seed}: planted {K}, all rows {all_rows.best}, sample {sample.best}, differ by at most {gap:.4f}")
+        found.append({"planted": K, "all rows": dict(all_rows.best), "sample": dict(sample.best), "difference": gap})
+        print(found[-1], flush=True)
+    return found
 
 
-if __name__ == "__main__":
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=8)
     parser.add_argument("--rows", type=int, default=20_000)
     arguments = parser.parse_args()
-    measure_time()
-    compare_samples(arguments.sets, arguments.rows)
+    record = Record("choose_k_samples")
+    record["times"] = measure_time()
+    record["samples"] = compare_samples(arguments.sets, arguments.rows)
+    record.save()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,13 +1,11 @@
 """Adjusted Rand index of the rows without a label if 5 % of the rows, at least one of each class, have one.
 
-``python -m benchmarks few-labels [--draws 5] [--models NAME ...]`` takes the ten offline sets, raw features;
-``--varied-std S S S S`` gives the clusters of varied_blobs other spreads than 1, 2.5, 0.5, 3.
-``--held-out DATA_HOME [--rows 1500]`` takes nine OpenML sets instead on which no default was chosen, at most this many
-rows of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. SFCMEP is compared, on the same draws
-of labels, with the nearest class mean, the nearest neighbour, label spreading, and AFCMSimple, which uses no labels.
-Prints a Markdown table of the means over the draws and writes the figures of every draw to
-``benchmarks/results/few_labels.json``, ``few_labels_varied.json`` or ``few_labels_held_out.json``, where the figures of
-other models stay.
+``python -m benchmarks few-labels [--sets GROUP ...] [--models NAME ...] [--draws 5]``
+
+The groups: ``ten`` offline sets, raw features, and ``held_out``, nine OpenML sets, at most 600 rows of each, raw and
+standardised. SFCMEP is compared, on the same draws of labels, with the nearest class mean, the nearest neighbour, label
+spreading, and AFCMSimple, which uses no labels. Prints Markdown tables of the means over the draws and records the
+figures of every draw.
 """
 
 from __future__ import annotations
@@ -22,26 +20,23 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.semi_supervised import LabelSpreading
 
-from benchmarks.lib.sets import add_set_arguments, chosen_sets, record_path, tabulate
+from benchmarks.lib.sets import add_arguments, tabulate
 from soft_clustering import SFCMEP, AFCMSimple
 
 SHARE = 0.05
+GROUPS = ["ten", "held_out"]
 
 Labels = np.ndarray
 Model = Callable[[np.ndarray, Labels, int], Labels]  # of X, y with -1, and a seed: labels of all rows
 
 
-def draw_labels(y: Labels, draw: int, stratified: bool = False) -> Labels:
-    """The labels of 5 % of the rows (or of each class), at least one of each class; -1 for the other rows."""
+def draw_labels(y: Labels, draw: int) -> Labels:
+    """The labels of 5 % of the rows, at least one of each class; -1 for the other rows."""
     rng = np.random.RandomState(draw)
     y = np.unique(y, return_inverse=True)[1]
-    members = [rng.permutation(np.flatnonzero(y == c)) for c in range(y.max() + 1)]
-    if stratified:
-        chosen = np.concatenate([rows[: max(1, round(SHARE * len(rows)))] for rows in members])
-    else:
-        first = [rows[0] for rows in members]
-        others = rng.permutation(np.setdiff1d(np.arange(len(y)), first))
-        chosen = np.concatenate([first, others[: max(0, round(SHARE * len(y)) - len(first))]])
+    first = [rng.permutation(np.flatnonzero(y == c))[0] for c in range(y.max() + 1)]
+    others = rng.permutation(np.setdiff1d(np.arange(len(y)), first))
+    chosen = np.concatenate([first, others[: max(0, round(SHARE * len(y)) - len(first))]])
     known = np.full(len(y), -1)
     known[chosen] = y[chosen]
     return known
@@ -72,23 +67,18 @@ MODELS: dict[str, Model] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser, [*MODELS], GROUPS)
     parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--models", nargs="+", choices=[*MODELS], default=[*MODELS], metavar="NAME")
-    parser.add_argument(
-        "--stratified", action="store_true", help="5 %% of each class; into few_labels_stratified*.json"
-    )
-    add_set_arguments(parser, 1500)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
 
     def score(name: str, X: np.ndarray, y: Labels, draw: int) -> float:
         """Agreement of the rows without a label."""
-        known = draw_labels(y, draw, arguments.stratified)
+        known = draw_labels(y, draw)
         return float(adjusted_rand_score(y[known < 0], MODELS[name](X, known, draw)[known < 0]))
 
-    path = record_path("few_labels_stratified" if arguments.stratified else "few_labels", arguments, 1500)
-    ways = 2 if arguments.held_out else 1
-    tabulate(path, chosen_sets(arguments), arguments.models, arguments.draws, score, ways)
+    partial = arguments.models != [*MODELS] or arguments.sets != GROUPS
+    tabulate("few_labels", arguments, partial, arguments.draws, score)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """How often the intervals of ``soft_clustering.explanation`` contain the truth, and what an explanation costs.
 
-``python -m benchmarks intervals [--repeats 4000] [--seed 0] [--cost]``
+``python -m benchmarks intervals [--repeats 4000] [--seed 0]``
 
 Prints a Markdown table: simulated cases, and the share of the 95 % intervals of the first cluster that contain the true
-difference or lift. With ``--cost`` it prints instead the CPU time and the memory of an explanation of 1,000,000 x 20
-numbers in 10 clusters, and of a sparse matrix of 200,000 x 50,000 with 10 million entries.
+difference or lift. Then the CPU time and the memory of an explanation of 1,000,000 x 20 numbers in 10 clusters, and of
+a sparse matrix of 200,000 x 50,000 with 10 million entries.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from benchmarks.lib.records import Record
 from soft_clustering.explanation import explain_memberships, profile_categories, profile_features
 
 Array = NDArray[np.float64]
@@ -110,34 +111,39 @@ def cases(rng: Rng, repeats: int) -> Iterator[tuple[str, float]]:
         yield name, given_lift(rng, repeats, alpha)
 
 
-def cost(rng: Rng) -> None:
-    """Print the CPU time of an explanation, and the memory that it adds."""
+def cost(rng: Rng) -> dict[str, dict[str, float]]:
+    """The CPU seconds of an explanation, and the gigabytes that it adds to the peak of the process."""
     U = rng.dirichlet(np.ones(10), 1_000_000)
     n, d = 200_000, 50_000
     entries = (np.ones(50 * n), (np.repeat(np.arange(n), 50), rng.integers(0, d, 50 * n)))
     data = {"1,000,000 x 20": rng.normal(size=(1_000_000, 20)), "sparse": sparse.csr_array(entries, shape=(n, d))}
+    found = {}
     for name, X in data.items():
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         start = time.process_time()
         explain_memberships(U[: X.shape[0]], X)
         seconds = time.process_time() - start
-        added = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e6
-        print(f"{name}: {seconds:.1f} s of CPU time, {added:.1f} GB beyond the earlier peak")
+        found[name] = {
+            "CPU seconds": seconds,
+            "GB beyond": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e6,
+        }
+        print(f"{name}: {found[name]}", flush=True)
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeats", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--cost", action="store_true")
     args = parser.parse_args()
-    rng = np.random.default_rng(args.seed)
-    if args.cost:
-        cost(rng)
-        return
+    record = Record("intervals")
+    record["cost"] = cost(np.random.default_rng(args.seed))  # first: other cases would raise the peak
     print("| case | covers |\n|---|---|")
-    for name, share in cases(rng, args.repeats):
+    record["covers"] = {}
+    for name, share in cases(np.random.default_rng(args.seed), args.repeats):
+        record["covers"][name] = share
         print(f"| {name} | {share:.1%} |", flush=True)
+    record.save()
 
 
 if __name__ == "__main__":

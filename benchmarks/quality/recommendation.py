@@ -1,13 +1,12 @@
 """The recommended model beside every fixed model and the best in hindsight, by the adjusted Rand index.
 
-``python -m benchmarks recommendation --data-home DATA [--group made|fresh] [--output FILE]``
+``python -m benchmarks recommendation [--groups made fresh]``
 
-DATA is the folder with ``tabular`` and ``categorical``. All models that take a table are fitted to each data set,
-standardised, at most 700 rows, at the true number of classes; k-means is among them. The classes are used for nothing
-but the adjusted Rand index at the end.
+All models that take a table are fitted to each data set, standardised, at most 700 rows, at the true number of classes;
+k-means is among them. The classes are used for nothing but the adjusted Rand index at the end.
 
-* ``made``: the sets on which the rule was made: the eleven offline sets (olivetti_faces from DATA), the nine held-out
-  and the six further tables, 60 planted sets (40 Gaussian mixtures of several kinds, 10 of other shapes, 10 with
+* ``made``: the sets on which the rule was made: the ten offline sets, olivetti_faces, the nine held-out and
+  the six further tables, 60 planted sets (40 Gaussian mixtures of several kinds, 10 of other shapes, 10 with
   categories; seeds 3000 to 3009), and 24 sets without clusters (uniform, Gaussian, heavy tails; seeds 5000 to 5023).
 * ``fresh``: sets that nobody looked at when the rule was made: the eight categorical tables, one-hot, four large tables
   (700 rows of each), 60 planted sets (seeds 6000 to 6009) and 48 without clusters (seeds 7000 to 7047).
@@ -20,12 +19,10 @@ are not.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,8 +31,9 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from benchmarks.lib.sets import Sets, held_out_sets, more_sets, offline_sets, planted_mixture, sample
-from benchmarks.quality.choose_k import SETTINGS, mixture, scattered_mixture
+from benchmarks.lib.mixtures import SETTINGS, mixture, scattered_mixture
+from benchmarks.lib.records import Record
+from benchmarks.lib.sets import Sets, held_out_sets, more_sets, offline_sets, planted_mixture, sample, shared
 from soft_clustering._registry import REGISTRY
 from soft_clustering.cli.models import configured, model_class
 from soft_clustering.datasets import get_dataset
@@ -43,6 +41,7 @@ from soft_clustering.recommendation import evidence_of, recommend
 from soft_clustering.recommendation.recommend import WEIGHTS
 
 ROWS = 700
+GROUPS = ["made", "fresh"]
 
 
 def standardised(X: np.ndarray) -> np.ndarray:
@@ -113,11 +112,11 @@ def without_clusters(first: int, n_sets: int) -> Sets:
     return sets
 
 
-def categorical(folder: Path) -> Sets:
+def categorical() -> Sets:
     import pandas
 
     sets = {}
-    for path in sorted(folder.glob("*.csv")):
+    for path in sorted(shared("categorical").glob("*.csv")):
         frame = pandas.read_csv(path)
         X, y = frame.iloc[:, :-1], np.asarray(frame.iloc[:, -1].astype(str))
         numbers = X.select_dtypes("number")
@@ -129,24 +128,23 @@ def categorical(folder: Path) -> Sets:
     return sets
 
 
-def large(folder: Path) -> Sets:
+def large() -> Sets:
     sets = {}
-    for path in sorted(folder.glob("*.npz")):
+    for path in sorted(shared("tabular", "scale").glob("*.npz")):
         with np.load(path, allow_pickle=False) as file:
             X, y = sample(file["X"].reshape(len(file["y"]), -1), file["y"], ROWS)
         sets[path.stem] = X, y
     return sets
 
 
-def collections(group: str, home: Path) -> Iterator[tuple[str, Sets]]:
-    tabular = str(home / "tabular")
+def collections(group: str) -> Iterator[tuple[str, Sets]]:
     if group == "made":
-        real = offline_sets() | {"olivetti_faces": get_dataset("olivetti_faces", data_home=tabular)}
-        yield "real", real | held_out_sets(tabular, ROWS) | more_sets(tabular, ROWS)
+        real = offline_sets() | {"olivetti_faces": get_dataset("olivetti_faces", data_home=shared("tabular"))}
+        yield "real", real | held_out_sets(ROWS) | more_sets(ROWS)
         yield "planted", planted(3000)
         yield "none", without_clusters(5000, 24)
     else:
-        yield "real", categorical(home / "categorical") | large(home / "tabular" / "scale")
+        yield "real", categorical() | large()
         yield "planted", planted(6000)
         yield "none", without_clusters(7000, 48)
 
@@ -188,7 +186,7 @@ def fits(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     }
 
 
-def learnt(sets: dict[str, dict[str, Any]]) -> dict[str, float]:
+def learnt(sets: dict[tuple[str, str], dict[str, Any]]) -> dict[tuple[str, str], float]:
     """The adjusted Rand index of the model chosen for each set, with weights learnt on the others."""
     moments = {}
     for name, found in sets.items():
@@ -205,59 +203,58 @@ def learnt(sets: dict[str, dict[str, Any]]) -> dict[str, float]:
     }
 
 
-def mean(values: Any) -> float:
-    return float(np.mean(list(values)))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--data-home", type=Path, required=True)
-    parser.add_argument("--group", choices=("made", "fresh"), default="made")
-    parser.add_argument("--output", type=Path, help="(default: results/recommendation_GROUP.json)")
-    arguments = parser.parse_args()
-    path = arguments.output or Path(__file__).parents[1] / "results" / f"recommendation_{arguments.group}.json"
-    record: dict[str, dict[str, Any]] = {}
-    for kind, sets in collections(arguments.group, arguments.data_home):
-        record[kind] = {}
+def measure(group: str) -> dict[str, Any]:
+    """The sets of a group: for each the adjusted Rand index of every model, and what is recommended."""
+    found: dict[str, Any] = {}
+    for kind, sets in collections(group):
+        found[kind] = {}
         for name, (X, y) in sets.items():
             X, y = sample(np.asarray(X), np.asarray(y), ROWS)
             # those with categories are scaled already
-            record[kind][name] = fits(X if name.startswith("mixed") else standardised(X), y)
-            print(kind, name, X.shape, record[kind][name]["best"], flush=True)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(record, default=float) + "\n")
-    show(record, arguments.group)
+            found[kind][name] = fits(X if name.startswith("mixed") else standardised(X), y)
+            print(kind, name, X.shape, found[kind][name]["best"], flush=True)
+    structured = {(kind, name): one for kind in ("real", "planted") for name, one in found[kind].items()}
+    if group == "made":
+        for key, value in learnt(structured).items():
+            structured[key]["learnt"] = value
+    for sets in found.values():
+        for one in sets.values():
+            del one["scores"]
+    return found
 
 
-def show(record: dict[str, dict[str, Any]], group: str) -> None:
-    structured = {f"{kind} {name}": one for kind in ("real", "planted") for name, one in record[kind].items()}
-    parts = {"all": structured, "real": record["real"], "planted": record["planted"]}
-    models = sorted({model for one in structured.values() for model in one["ari"]})
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS)
+    groups = parser.parse_args().groups
+    record = Record("recommendation", partial=groups != GROUPS)
+    for group in groups:
+        record[group] = measure(group)
+        record.save()
+        show(record[group])
+
+
+def show(found: dict[str, Any]) -> None:
+    structured = {f"{kind} {name}": one for kind in ("real", "planted") for name, one in found[kind].items()}
     rows = {
         "(best in hindsight)": {name: max(one["ari"].values()) for name, one in structured.items()},
         "**recommended**": {name: one["ari"][one["best"]] for name, one in structured.items()},
+        "recommended, weights learnt without the set": {
+            name: one["learnt"] for name, one in structured.items() if "learnt" in one
+        },
     }
-    if group == "made":
-        rows["recommended, weights learnt without the set"] = learnt(structured)
-    for model in models:
+    for model in sorted({model for one in structured.values() for model in one["ari"]}):
         rows[model] = {name: one["ari"].get(model, math.nan) for name, one in structured.items()}
-    print(f"\n| model | {' | '.join(f'{kind} ({len(sets)})' for kind, sets in parts.items())} |\n|---|---|---|---|")
-    order = sorted(rows, key=lambda row: -np.nanmean(list(rows[row].values())))
-    for row in order:
+    print("\n| model | all | real | planted |\n|---|---|---|---|")
+    for row in sorted((row for row in rows if rows[row]), key=lambda row: -np.nanmean(list(rows[row].values()))):
         cells = []
-        for kind in parts:
-            values = [value for name, value in rows[row].items() if kind == "all" or name.startswith(f"{kind} ")]
-            cells.append(f"{np.nanmean(values):.3f}")
+        for kind in ("", "real ", "planted "):
+            cells.append(f"{np.nanmean([value for name, value in rows[row].items() if name.startswith(kind)]):.3f}")
         print(f"| {row} | {' | '.join(cells)} |")
-    top, best = mean(rows["(best in hindsight)"].values()), mean(rows["**recommended**"].values())
-    print(f"\nshare of hindsight: {best / top:.1%}")
-    nothing = [not one["clear"] for one in record["none"].values()]
     missed = [name for name, one in structured.items() if not one["clear"]]
+    nothing = [not one["clear"] for one in found["none"].values()]
     print(f"no clusters, and said so: {sum(nothing)} of {len(nothing)}")
-    print(f"classes, but 'no clear structure': {len(missed)} of {len(structured)}")
-    print("\n".join(f"  {name}: {structured[name]['ari'][structured[name]['best']]:.2f}" for name in missed))
-    seconds = [one["seconds"] / len(one["ari"]) for one in structured.values()]
-    print(f"seconds of evidence per model: median {np.median(seconds):.3f}, largest {max(seconds):.2f}")
+    print(f"classes, but 'no clear structure': {len(missed)} of {len(structured)}: {missed}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Error and time of the silhouette and its relatives on random samples, beside the exact values.
 
-python -m benchmarks sampled-measures [--repeats 20]
+``python -m benchmarks sampled-measures [--repeats 20]``
 
 Data: Gaussian clusters that touch, 12 features, 6 clusters, labels of k-means. For each size s of the sample: the root
 mean square error, the mean error and the largest one over the repeats, the standard error that the documentation
@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
+from benchmarks.lib.records import Record
 from soft_clustering.metrics import fuzzy_rand, fuzzy_silhouette, omega_index, silhouette
 from soft_clustering.metrics.partition import silhouettes
 
@@ -32,33 +33,36 @@ def within(X, labels, max_samples, random_state):
     return silhouette(X[rows], labels[rows])
 
 
-def show(name, n, reference, repeats, function, *arguments, size, stated=None):
+def errors(reference, repeats, function, *arguments, size):
+    """Errors of the values on samples of a size, and the seconds of a call."""
     runs = [timed(function, *arguments, max_samples=size, random_state=seed) for seed in range(1, repeats + 1)]
-    errors = np.array([value for value, _ in runs]) - reference
-    says = "" if stated is None else f", stated {stated:.4f}"
-    print(
-        f"{name}, n={n}, s={size}: rms {np.sqrt((errors**2).mean()):.4f}, mean {errors.mean():+.4f}, largest "
-        f"{np.abs(errors).max():.4f}{says}; {np.median([seconds for _, seconds in runs]):.3f} s",
-        flush=True,
-    )
+    found = np.array([value for value, _ in runs]) - reference
+    return {
+        "rms": float(np.sqrt((found**2).mean())),
+        "mean": float(found.mean()),
+        "largest": float(np.abs(found).max()),
+        "seconds": float(np.median([seconds for _, seconds in runs])),
+    }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20)
     repeats = parser.parse_args().repeats
+    record = Record("sampled_measures")
     for n in (5_000, 50_000):
+        found = record[str(n)] = {}
         X, y = make_blobs(n, 12, centers=6, cluster_std=6.0, random_state=0)
         model = KMeans(6, n_init=1, random_state=0).fit(X)
         U = model.transform(X) ** -2.0
         U /= U.sum(axis=1, keepdims=True)
         each, seconds = timed(silhouettes, X, model.labels_)
-        exact, deviation = each.mean(), each.std(ddof=1)
-        print(f"silhouette, n={n}, exact: {exact:.4f}, standard deviation {deviation:.3f}; {seconds:.2f} s")
+        exact, deviation = float(each.mean()), float(each.std(ddof=1))
+        found["silhouette"] = {"exact": exact, "deviation": deviation, "seconds": seconds}
         for size in (500, 1000, 2000, 4000):
-            stated = deviation * np.sqrt((1 - size / n) / size)
-            show("silhouette", n, exact, repeats, silhouette, X, model.labels_, size=size, stated=stated)
-            show("silhouette within", n, exact, repeats, within, X, model.labels_, size=size)
+            stated = {"stated": deviation * np.sqrt((1 - size / n) / size)}
+            found[f"silhouette, {size}"] = errors(exact, repeats, silhouette, X, model.labels_, size=size) | stated
+            found[f"within, {size}"] = errors(exact, repeats, within, X, model.labels_, size=size)
         for function, arguments in (
             (fuzzy_silhouette, (X, U)),
             (fuzzy_rand, (U, y)),
@@ -66,8 +70,11 @@ def main():
         ):
             options = {} if n <= 5_000 else {"max_samples": 10_000, "random_state": 0}
             reference, seconds = timed(function, *arguments, **options)
-            print(f"{function.__name__}, n={n}, {options or 'exact'}: {reference:.4f}; {seconds:.2f} s")
-            show(function.__name__, n, reference, repeats, function, *arguments, size=2000)
+            found[function.__name__] = {"reference": reference, "of": options or "all samples", "seconds": seconds}
+            found[f"{function.__name__}, 2000"] = errors(reference, repeats, function, *arguments, size=2000)
+        for name, row in found.items():
+            print(f"n={n}, {name}: {row}", flush=True)
+    record.save()
 
 
 if __name__ == "__main__":

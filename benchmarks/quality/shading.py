@@ -5,26 +5,24 @@ with the shading and the noise of ``make_phantom``; and waves of 96 x 120 pixels
 of ``make_phantom`` and others under another shading, on which no default was chosen. Prints a Markdown table of the
 mean accuracy over the noise seeds: of FCM with m = 2; of AFCMAdaptive by default (bias_scale 0.15) and with smoothness
 lengths of 20 and 10 pixels; and of the nearest class if the gain is known, which only noise keeps below 1. The last
-columns are the correlation of the default gain with the true one, and the passes of the default. Writes the figures of
-every seed to ``benchmarks/results/shading.json``.
+columns are the correlation of the default gain with the true one, and the passes of the default. The figures of every
+seed are recorded.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from benchmarks.lib.records import Record
 from soft_clustering import FCM, AFCMAdaptive
 from soft_clustering.datasets import make_phantom
 
-RESULTS = Path(__file__).parents[1] / "results"
 NOISE = 0.03
 LEVELS = {3: np.array([0.25, 0.6, 1.0]), 4: np.array([0.25, 0.5, 0.75, 1.0])}
 
@@ -112,7 +110,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    record: dict[str, Any] = {}
+    record = Record("shading")
     columns = ["FCM", "default", "20 pixels", "10 pixels", "known gain", "correlation", "passes"]
     print("| phantom; shading | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
@@ -122,8 +120,7 @@ def main() -> None:
         digits = [(record[name][key], 1 if key == "passes" else 4) for key in columns]
         cells = ["" if None in values else f"{np.mean(values):.{places}f}" for values, places in digits]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "shading.json").write_text(json.dumps(record, indent=1) + "\n")
+    record.save()
 
 
 if __name__ == "__main__":

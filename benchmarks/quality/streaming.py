@@ -1,6 +1,6 @@
 """One epoch of ``partial_fit`` beside the fit of all rows.
 
-python -m benchmarks streaming [--seeds 5]
+``python -m benchmarks streaming [--seeds 5]``
 
 Rows are shuffled and come in batches of 1000, each once. Objectives are those of all rows: of ``fit``, and after the
 last batch, by ``score``; for GMM the mean log likelihood, for LDA the bound. The shuffles are also the seeds of the
@@ -34,6 +34,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_sample_image, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.lib.records import Record
 from soft_clustering import ECM, ENTROPYFCM, FCM, GMM, KFCM, LDA, PCM, PFCM
 from soft_clustering.datasets import make_topic_corpus
 
@@ -113,7 +114,8 @@ def with_centers(fitted: Any, centers: np.ndarray) -> Any:
     return model
 
 
-def show(name: str, data: str, model: Any, X: Any, seeds: range) -> None:
+def measure(name: str, data: str, model: Any, X: Any, seeds: range) -> dict[str, Any]:
+    """The objective of the fit, and the median and the worst after one epoch."""
     fitted = clone(model).set_params(random_state=0).fit(X)
     sign, least = fitted._policy.sign, fitted.objective_
     streams = [stream(model, X, seed) for seed in seeds]
@@ -121,10 +123,11 @@ def show(name: str, data: str, model: Any, X: Any, seeds: range) -> None:
         streams = [with_centers(fitted, one.centers_) for one in streams]
     scores = np.array([one.score(X) for one in streams])
     median, worst = -sign * np.median(scores), -sign * scores.min()
-    missed = [sign * (value - least) > 0.02 * abs(least) for value in (median, worst)]
+    missed = [bool(sign * (value - least) > 0.02 * abs(least)) for value in (median, worst)]
     verdict = "  MISSED" if missed[0] else "  (missed)" if missed[1] else ""
     ratios = f"{median / least:9.4f} {worst / least:9.4f}"
     print(f"{name:15} {data:12} {least:14.6g} {median:14.6g} {ratios}{verdict}", flush=True)
+    return {"fit": least, "epoch": median, "ratio": median / least, "worst ratio": worst / least, "missed": missed}
 
 
 def main() -> None:
@@ -133,13 +136,16 @@ def main() -> None:
     seeds = range(parser.parse_args().seeds)
     warnings.simplefilter("ignore", ConvergenceWarning)
     print(f"{'method':15} {'data':12} {'all rows':>14} {'one epoch':>14} {'ratio':>9} {'worst':>9}")
+    record = Record("streaming")
     for make in (blobs, unequal, photograph, digits):
-        X = make()
+        X, found = make(), record.setdefault(make.__name__, {})
         for name, (model, settled) in MODELS.items():
             fitted = clone(model).set_params(random_state=0).fit(X)
-            show(name, make.__name__, clone(model).set_params(**settled(fitted)), X, seeds)
+            found[name] = measure(name, make.__name__, clone(model).set_params(**settled(fitted)), X, seeds)
     for data, X in corpora().items():
-        show("LDA", data, LDA(K, batch_size=BATCH, total_samples=X.shape[0], max_iter=200), X, seeds)
+        model = LDA(K, batch_size=BATCH, total_samples=X.shape[0], max_iter=200)
+        record[f"LDA, {data}"] = measure("LDA", data, model, X, seeds)
+    record.save()
 
 
 if __name__ == "__main__":

@@ -1,15 +1,11 @@
 """Adjusted Rand index with default settings and the true K, beside k-means.
 
-``python -m benchmarks tables [--seeds 3] [--models NAME ...]`` takes the ten offline sets, raw features;
-``--varied-std S S S S`` gives the clusters of varied_blobs other spreads than 1, 2.5, 0.5, 3 (and writes to
-``quality_varied.json``).
-``--held-out DATA_HOME [--rows 600]`` takes nine OpenML sets instead on which no default was chosen, at most this many
-rows of each, raw and standardised; DATA_HOME is a folder of their ``.npz`` files. ``--more DATA_HOME`` takes the six
-tables of its folder ``more``, ``--planted SEED`` twelve mixtures of overlapping clusters, both standardised.
+``python -m benchmarks tables [--sets GROUP ...] [--models NAME ...] [--seeds 3]``
 
-Prints a Markdown table of the means over the seeds and writes the figures of every seed to ``quality.json``,
-``quality_held_out.json``, ``quality_held_out_ROWS.json``, ``quality_more.json`` or ``quality_planted_SEED.json`` in
-``benchmarks/results/``, where the figures of other models stay.
+The groups: ``ten`` offline sets, raw features; ``held_out``: nine OpenML sets on which hardly any default was chosen,
+at most 600 rows of each, raw and standardised; ``more``: six further tables; ``planted``: twelve mixtures of
+overlapping clusters, both standardised. Prints Markdown tables of the means over the seeds and records the figures of
+every seed.
 """
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import soft_clustering
-from benchmarks.lib.sets import add_set_arguments, chosen_sets, record_path, sample, tabulate
+from benchmarks.lib.sets import GROUPS, add_arguments, sample, tabulate
 from soft_clustering._registry import REGISTRY
 
 ROWS = {"SoftKSC": 1000, "EVCLUS": 800}  # methods whose cost grows with the square of the rows
@@ -64,9 +60,8 @@ def models() -> dict[str, Callable[[int, int], Any]]:
 def main() -> None:
     table = models()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser, [*table], [*GROUPS])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--models", nargs="+", choices=[*table], default=[*table], metavar="NAME")
-    add_set_arguments(parser, 600)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
 
@@ -74,9 +69,8 @@ def main() -> None:
         X, y = sample(X, y, ROWS.get(name, len(X)))
         return float(adjusted_rand_score(y, table[name](len(np.unique(y)), seed).fit(X).labels_))
 
-    path = record_path("quality", arguments, 600)
-    ways = 2 if arguments.held_out else 1
-    tabulate(path, chosen_sets(arguments), arguments.models, arguments.seeds, score, ways)
+    partial = arguments.models != [*table] or arguments.sets != [*GROUPS]
+    tabulate("tables", arguments, partial, arguments.seeds, score)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a pass costs: curves over rows, features, clusters, chunks and workers, and a model that predicts larger runs.
 
-python -m benchmarks cost-curves [PART ...]
+``python -m benchmarks cost-curves [PART ...]``
 
 Parts, each a section of the record:
 
@@ -24,7 +24,6 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -35,12 +34,12 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
+from benchmarks.lib.records import Record
+from benchmarks.lib.timing import best
 from soft_clustering import BIGCLAM, ECM, FCM, GK, GMM, KFCM, LDA, PCM, kernels
-from soft_clustering.benchmarking import environment
 from soft_clustering.datasets import make_overlapping_graph, make_topic_corpus
 from soft_clustering.engine import dask_blocks
 
-RESULT = Path(__file__).parents[1] / "results" / "cost_curves.json"
 D, K = 16, 10
 SIZES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 ON_DISK = (1_000_000, 2_000_000, 5_000_000, 20_000_000)
@@ -85,16 +84,6 @@ def a_pass(model: Any, X: Any) -> Callable[[], Any]:
 
 
 # Measuring ------------------------------------------------------------------------------------------------------------
-
-
-def best(action: Callable[[], Any], least: int = 3, seconds: float = 1.0) -> float:
-    """The least seconds of some repeats: at least ``least``, and more if they are short."""
-    found: list[float] = []
-    while len(found) < least or (sum(found) < seconds and len(found) < 50):
-        began = time.perf_counter()
-        action()
-        found.append(time.perf_counter() - began)
-    return min(found)
 
 
 def exponent(x: list[int], y: list[float]) -> float:
@@ -304,12 +293,11 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[*PARTS, "model", []], help="all unless given")
     chosen = parser.parse_args().parts or [*PARTS, "model"]
     warnings.simplefilter("ignore")
-    record = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    record = Record("cost_curves", partial=chosen != [*PARTS, "model"])
     for part in chosen:
         record[part] = model(record) if part == "model" else PARTS[part]()
         print(part, json.dumps(record[part], default=str)[:2000], flush=True)
-        record["environment"] = environment()
-        RESULT.write_text(json.dumps(record, indent=1) + "\n")
+        record.save()
 
 
 if __name__ == "__main__":

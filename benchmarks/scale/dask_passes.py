@@ -1,6 +1,6 @@
 """What a pass over a Dask array costs beyond its work: time, tasks, and bytes and memory of the client.
 
-``python -m benchmarks dask-passes`` prints a table and writes ``results/dask_overhead.json``. Parts:
+``python -m benchmarks dask-passes [PART ...]`` prints a table. Parts:
 
 * ``overhead``: seconds of a pass at 100, 1000 and 10,000 small chunks on two worker processes (GMM full, d=64, K=26,
   and FCM), persisted, beyond the same pass in memory;
@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import tempfile
 import time
@@ -28,19 +27,9 @@ import numpy as np
 from distributed import Client, LocalCluster
 from distributed.comm.tcp import TCP
 
+from benchmarks.lib.records import Record
+from benchmarks.lib.timing import best
 from soft_clustering import FCM, GMM
-
-RESULT = Path(__file__).parents[1] / "results" / "dask_overhead.json"
-
-
-def best(action, repeats=5):
-    """The least seconds of some repeats."""
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
 
 
 def prepared(model, X):
@@ -280,11 +269,16 @@ class _Tasks:
 
 PARTS = {"memory": memory, "overhead": overhead, "compare": compare, "disk": disk, "many": many}
 
-if __name__ == "__main__":
+
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all unless given")
     chosen = parser.parse_args().parts or list(PARTS)
-    record = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    record = Record("dask_passes", partial=chosen != list(PARTS))
     for part in chosen:
         record[part] = PARTS[part]()
-    RESULT.write_text(json.dumps(record, indent=1) + "\n")
+        record.save()
+
+
+if __name__ == "__main__":
+    main()

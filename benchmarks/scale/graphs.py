@@ -10,26 +10,21 @@ running:
 * seconds of the default starts: neighbourhoods of low conductance (BIGCLAM), a spectral embedding (MMSB);
 * BIGCLAM against the older package of our name and karateclub, each in an environment of its own, with default settings
   on planted graphs of 1000 nodes: seconds in turns, best of the repeats, and the log-likelihood that they reach.
-
-Writes ``benchmarks/results/graph_scale.json``; other figures in that file stay.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.lib.environments import Interpreter, older, peer
-from benchmarks.speed.units import ours
-from soft_clustering.benchmarking import environment
+from benchmarks.lib.processes import ours
+from benchmarks.lib.records import Record
 from soft_clustering.datasets import make_overlapping_graph
 
-RESULTS = Path(__file__).parents[1] / "results"
 K = 50
 SIZES = (10_000, 100_000)  # nodes, ten links each
 SHORT, LONG = 2, 6
@@ -134,9 +129,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=FITS, default=list(FITS), metavar="NAME")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    path = RESULTS / "graph_scale.json"
-    record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
-    record |= {"environment": environment(), "n_clusters": K}
+    record = Record("graphs", partial=arguments.models != list(FITS))
     print(
         "| estimator | nodes | links | s per pass | peak MB beyond the graph | default start, s |\n" + "|---" * 6 + "|"
     )
@@ -155,8 +148,7 @@ def main() -> None:
         row = record[f"BIGCLAM of others, overlap {overlap}"] = race(overlap, arguments.repeats)
         for name, found in row.items():
             print(f"| overlap {overlap}, {name} | {found['seconds']:.3f} | {found['log_likelihood']:.0f} |", flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    path.write_text(json.dumps(record, indent=2) + "\n")
+    record.save()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Where to begin on Dask: k-means|| among all rows, or k-means++ on a sample of 20,000 of them.
 
-python -m benchmarks seeding [--seeds 10]
+``python -m benchmarks seeding [--seeds 10]``
 
 One start each, of fuzzy c-means with m = 1.2 (nearly hard, so that starts matter) and of the default m, on rows that a
 sample represents well (blobs, photographs, colours of skin) and on rows where it does not (connections of a network,
@@ -12,10 +12,8 @@ end, and the seconds of a start.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 import warnings
-from pathlib import Path
 
 import dask
 import dask.array as da
@@ -23,6 +21,8 @@ import numpy as np
 from sklearn.datasets import load_sample_image, make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.lib.records import Record
+from benchmarks.lib.sets import shared
 from soft_clustering import FCM
 from soft_clustering.engine.blocks import Blocks, make_blocks
 from soft_clustering.engine.initialisation import (
@@ -72,23 +72,20 @@ def drawn(blocks: Blocks, in_memory: Blocks, init: str, K: int, rng: np.random.R
     return (kmeans if init == "k-means of sample" else kmeans_plusplus)(blocks.local(rng), K, rng)
 
 
-def shared(name: str, K: int) -> tuple[np.ndarray, int]:
-    """A table of the folder that SOFT_CLUSTERING_DATA_SHARED names, standardised; no rows without the folder."""
-    path = Path(os.environ.get("SOFT_CLUSTERING_DATA_SHARED", ""), "tabular", "scale", f"{name}.npz")
-    if not path.exists():
-        return np.empty((0, 1)), K
-    X = np.load(path)["X"].astype(np.float64)
+def table(name: str, K: int) -> tuple[np.ndarray, int]:
+    """A table of the shared data, standardised."""
+    X = np.load(shared("tabular", "scale", f"{name}.npz"))["X"].astype(np.float64)
     return (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9), K
 
 
 def kddcup99() -> tuple[np.ndarray, int]:
     """Connections of a network: half a million rows, most of them nearly equal, a few far from all others."""
-    return shared("kddcup99_10pct", 20)
+    return table("kddcup99_10pct", 20)
 
 
 def skin() -> tuple[np.ndarray, int]:
     """The colours of 245,057 pixels."""
-    return shared("skin_nonskin", 10)
+    return table("skin_nonskin", 10)
 
 
 def main() -> None:
@@ -97,10 +94,9 @@ def main() -> None:
     seeds = parser.parse_args().seeds
     warnings.simplefilter("ignore", ConvergenceWarning)
     print(f"{'data':12} {'m':>5} {'seeds':17} {'start':>9} {'end':>9} {'worst end':>9} {'seconds':>8}")
+    record = Record("seeding")
     for make in (blobs, photograph, skin, kddcup99, rare, heavy_tails):
         X, K = make()
-        if not len(X):
-            continue
         rows = da.from_array(X, chunks=(50_000, X.shape[1]))
         with dask.config.set(scheduler="threads"):
             blocks, in_memory = make_blocks(rows), make_blocks(X)
@@ -119,8 +115,16 @@ def main() -> None:
                 best = min(min(ends) for _, ends, _ in found.values())
                 cost = min(min(starts) for starts, _, _ in found.values())
                 for init, (starts, ends, seconds) in found.items():
-                    ratios = f"{np.mean(starts) / cost:9.4f} {np.mean(ends) / best:9.4f} {np.max(ends) / best:9.4f}"
-                    print(f"{make.__name__:12} {m:>5} {init:17} {ratios} {np.median(seconds):8.2f}", flush=True)
+                    line = {
+                        "start": float(np.mean(starts) / cost),
+                        "end": float(np.mean(ends) / best),
+                        "worst end": float(np.max(ends) / best),
+                        "seconds": float(np.median(seconds)),
+                    }
+                    record.setdefault(f"{make.__name__}, m={m}", {})[init] = line
+                    shown = " ".join(f"{value:9.4f}" for value in line.values())
+                    print(f"{make.__name__:12} {m:>5} {init:17} {shown}", flush=True)
+                record.save()
 
 
 if __name__ == "__main__":

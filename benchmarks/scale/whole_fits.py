@@ -1,6 +1,6 @@
 """How the default fit of every estimator grows with the data.
 
-python -m benchmarks whole-fits [--models NAME ...] [--patience 3]
+``python -m benchmarks whole-fits [--models NAME ...] [--patience 3]``
 
 The number of samples (nodes of a graph, documents, pixels) doubles until a fit takes more than ``--patience`` seconds
 or there are 512,000. Each fit has a process of its own, which warms up on a small input first. The exponents are those
@@ -11,12 +11,10 @@ on some sizes than on others, so exponents of single methods are rough. Memory i
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,15 +22,15 @@ from sklearn.datasets import make_blobs
 from sklearn.preprocessing import minmax_scale
 
 import soft_clustering
+from benchmarks.lib.records import Record
 from soft_clustering._registry import REGISTRY
-from soft_clustering.benchmarking import environment, memory
+from soft_clustering.benchmarking import memory
 from soft_clustering.datasets import make_overlapping_graph, make_phantom, make_topic_corpus
 
 K = 5
 MOST = 512_000
 LIMIT = 120.0  # seconds of a fit
 SHORT = 1.0  # seconds; shorter fits are made three times, and the best counts
-RESULT = Path(__file__).parents[1] / "results" / "whole_fits.json"
 
 Arguments = dict[str, Any]  # of ``fit``
 
@@ -162,16 +160,16 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=names, default=names, metavar="NAME")
     parser.add_argument("--patience", type=float, default=3.0)
     arguments = parser.parse_args()
-    known = json.loads(RESULT.read_text()) if RESULT.exists() else {"curves": {}}
+    record = Record("whole_fits", partial=arguments.models != names)
+    curves = record.setdefault("curves", {})
     for name in arguments.models:
-        known["curves"][name] = found = curve(name, arguments.patience)
+        curves[name] = found = curve(name, arguments.patience)
         last = found["n"][-1], found["seconds"][-1], found["MB"][-1]
         print(
             f"{name:14} {found.get('exponent', np.nan):5.2f} {last[0]:7d} {last[1]:8.3f} s {last[2]:8.1f} MB",
             flush=True,
         )
-    known["environment"] = environment()
-    RESULT.write_text(json.dumps(known, indent=1) + "\n")
+        record.save()
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Every registered estimator against the older package of our name: time, agreement with the classes, peak memory.
 
-``python -m benchmarks default-fits [--repeats 5] [--models NAME ...] [--n-clusters 5]`` fits both with their default
-settings and the same K on the same input. Each side has a process of its own, the older package
-(``soft-clustering==0.2.0``) one of its own environment, which is made on first use. A first fit pays for imports and
-threads; then both are fitted in turns, and the best time counts. A fit of more than ten seconds is not repeated, and a
-fit beyond the limit is ended. Nothing else should run on the machine. Writes ``peer_speed.csv`` and, with every repeat
-and the environment, ``peer_speed.json``; with another K than 5 ``peer_speed_k3.csv`` and so on.
+``python -m benchmarks default-fits [--repeats 5] [--models NAME ...]`` fits both with their default settings and the
+same K on the same input. Each side has a process of its own, the older package (``soft-clustering==0.2.0``) one of its
+own environment, which is made on first use. A first fit pays for imports and threads; then both are fitted in turns,
+and the best time counts. A fit of more than ten seconds is not repeated, and a fit beyond the limit is ended. Nothing
+else should run on the machine. All are fitted with five clusters; DMoN, which depends on their number most, also with
+three and ten.
 
 A new estimator takes part if it is registered and has a line in ``OLDER``, which says how to call the older package.
 """
@@ -13,7 +13,6 @@ A new estimator takes part if it is registered and has a line in ``OLDER``, whic
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import warnings
@@ -22,18 +21,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import minmax_scale
 
 import soft_clustering
-from benchmarks.lib.environments import Interpreter, PeerProcess
+from benchmarks.lib.environments import Interpreter, older
+from benchmarks.lib.processes import ours
+from benchmarks.lib.records import Record
 from soft_clustering._registry import REGISTRY
-from soft_clustering.benchmarking import environment, memory
+from soft_clustering.benchmarking import memory
 from soft_clustering.datasets import make_overlapping_graph, make_phantom, make_topic_corpus
 
 K = 5
+OTHER_K = {"DMoN": (3, 10)}
 PATIENCE = 10.0  # seconds; a slower fit is not repeated
 
 # What the estimators get: the arguments of their ``fit``, and the classes.
@@ -210,7 +211,6 @@ class Side:
         self.process, self.time_limit = process, time_limit
         self.found: dict[str, Any] = {}
         self.seconds: list[float] = []
-        process.run(Path(memory.__file__).read_text())  # both sides are measured by the same lines
         give(process, name, data)
         process.run(f"def fit():\n    model = {constructor}\n    model.{fit}\n    return model")
 
@@ -232,13 +232,13 @@ class Side:
 def compare(name: str, repeats: int, time_limit: float) -> dict[str, Any]:
     peer = OLDER[name]
     data, y = peer.data()
-    ours, older = Interpreter(sys.executable), PeerProcess(peer.deep)
-    ours.run(f"import sys\nsys.path[:] = {sys.path}")
+    theirs = older(peer.deep)
+    theirs.run(Path(memory.__file__).read_text())  # both sides are measured by the same lines
     sides = {
-        "ours": Side(ours, name, peer.our_constructor or our_call(name), peer.our_fit, data, time_limit),
-        "older": Side(older, name, peer.constructor, peer.older_fit, data, time_limit),
+        "ours": Side(ours(), name, peer.our_constructor or our_call(name), peer.our_fit, data, time_limit),
+        "older": Side(theirs, name, peer.constructor, peer.older_fit, data, time_limit),
     }
-    row: dict[str, Any] = {"estimator": name}
+    row: dict[str, Any] = {}
     for side in sides.values():
         try:
             side.first(y)
@@ -263,33 +263,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", choices=names, default=names, metavar="NAME")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--n-clusters", type=int, default=K)
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per fit")
-    parser.add_argument(
-        "--output", type=Path, default=Path(__file__).parents[1] / "results", help="folder of the results"
-    )
     arguments = parser.parse_args()
-    K = arguments.n_clusters
     warnings.simplefilter("ignore")
     for row in REGISTRY:
         if row.name not in OLDER:
             print(f"{row.name}: left out, the older package or its line in OLDER is missing", file=sys.stderr)
-    rows = []
+    record = Record("default_fits", partial=arguments.models != names)
     for name in arguments.models:
-        rows.append(compare(name, arguments.repeats, arguments.time_limit))
-        print(f"{name}: done", file=sys.stderr, flush=True)
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    path = arguments.output / (f"peer_speed_k{K}.json" if K != 5 else "peer_speed.json")
-    if path.exists():  # the figures of other models stay
-        known = {row["estimator"]: row for row in json.loads(path.read_text())["rows"]}
-        known |= {row["estimator"]: row for row in rows}
-        rows = [known[name] for name in names if name in known]
-    record = {"environment": environment(), "rows": rows}
-    path.write_text(json.dumps(record, indent=2) + "\n")
-    columns = [f"{side}_{what}" for what in ("ms", "ari", "peak_mb", "problem") for side in ("ours", "older")]
-    table = pandas.DataFrame(rows)[["estimator", "speedup", *columns]].astype(dict.fromkeys(columns[:-2], float))
-    table.to_csv(path.with_suffix(".csv"), index=False)
-    print(table.dropna(axis=1, how="all").to_string(index=False, float_format="{:.3g}".format))
+        for K in (5, *OTHER_K.get(name, ())):
+            row = compare(name, arguments.repeats, arguments.time_limit)
+            record.setdefault(str(K), {})[name] = row
+            record.save()
+            print(name, f"K={K}", {key: value for key, value in row.items() if not key.endswith("seconds")}, flush=True)
 
 
 if __name__ == "__main__":

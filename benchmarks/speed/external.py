@@ -9,19 +9,16 @@ Data: isotropic Gaussian clusters, d = 8, K = 3, well separated; for LDA a corpu
 largest distance from one of our prototypes to the nearest one of the reference; ``ari`` between the hard partitions;
 ``ours_ms`` and ``reference_ms``, the best of the repeats, which take turns after one warm-up.
 
-Needs the extras ``app`` and ``baselines``. Writes ``external_baselines.csv`` and, with all repeats and the environment,
-``external_baselines.json``.
+Needs the extras ``app`` and ``baselines``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,9 +30,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 import soft_clustering
-from benchmarks.lib.environments import Interpreter, venv_python
+from benchmarks.lib.environments import peer
+from benchmarks.lib.records import Record
 from soft_clustering._registry import REGISTRY
-from soft_clustering.benchmarking import environment
 from soft_clustering.datasets import make_topic_corpus
 
 
@@ -115,7 +112,7 @@ def gmm(n: int) -> Case:
 def ecm(n: int) -> Case:
     X, y = blobs(n)
     V0 = np.array([X[y == k][:10].mean(axis=0) for k in range(3)])
-    other = Interpreter(venv_python("evclust", ["evclust==0.2.1"]), "-I")
+    other = peer("evclust")
     other.run(f"import numpy, time\nfrom evclust.ecm import ecm\nX, V0 = map(numpy.array, {[X.tolist(), V0.tolist()]})")
 
     def theirs() -> Fit:
@@ -176,9 +173,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="+", type=int, default=[200, 1000])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument(
-        "--output", type=Path, default=Path(__file__).parents[1] / "results", help="folder of the results"
-    )
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     registered = {row.name for row in REGISTRY}
@@ -186,11 +180,10 @@ def main() -> None:
         if name not in registered:
             print(f"{name}: left out, not registered yet", file=sys.stderr)
     rows = [compare(name, n, arguments.repeats) for n in arguments.sizes for name in CASES if name in registered]
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    record = {"environment": environment(), "rows": rows}
-    (arguments.output / "external_baselines.json").write_text(json.dumps(record, indent=2) + "\n")
+    record = Record("external")
+    record["rows"] = rows
+    record.save()
     table = pandas.DataFrame(rows).drop(columns="seconds")
-    table.to_csv(arguments.output / "external_baselines.csv", index=False)
     formats = {
         "max_diff": "{:.1e}",
         "proto_gap": "{:.1e}",

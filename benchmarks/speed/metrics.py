@@ -1,33 +1,30 @@
 """Time and memory of the validity indices, and scikit-learn's silhouette beside ours.
 
-``python -m benchmarks metrics [--repeats 5] [--data FOLDER] [--only NAME ...]`` measures the indices at n = 100,000,
-d = 16, K = 10 (those that look at all pairs of samples at a smaller n, which is printed), both metric dictionaries on
-the olivetti faces (400 x 4096, K = 40; FOLDER has olivetti_faces.npz, by default ``../shared/data/tabular`` beside the
-repository), and the silhouette at n = 20,000 in turns with scikit-learn's. Each memory is the peak of what is allocated
-during the call (tracemalloc; for the faces the resident peak of a process of their own, too). Nothing else should run
-on the machine. Writes ``benchmarks/results/metrics.json``.
+``python -m benchmarks metrics [--repeats 5] [--only NAME ...]`` measures the indices at n = 100,000, d = 16, K = 10
+(those that look at all pairs of samples at a smaller n, which is printed), both metric dictionaries on the olivetti
+faces (400 x 4096, K = 40), and the silhouette at n = 20,000 in turns with scikit-learn's. Each memory is the peak of
+what is allocated during the call (tracemalloc; for the faces the resident peak of a process of their own, too). Nothing
+else should run on the machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
-import time
 import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import make_blobs
 from sklearn.metrics import silhouette_score
 
+from benchmarks.lib.records import Record
+from benchmarks.lib.sets import shared
+from benchmarks.lib.timing import best, in_turns
 from soft_clustering.metrics import METRICS, silhouette, soft_clustering_metrics
 
-RESULTS = Path(__file__).parents[1] / "results"
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "tabular"
 N_PAIRS = {
     "silhouette": 10_000,
     "fuzzy_silhouette": 10_000,
@@ -35,16 +32,6 @@ N_PAIRS = {
     "adjusted_fuzzy_rand": 2_000,
     "omega_index": 5_000,
 }
-
-
-def seconds(repeats: int, call: Callable[[], object]) -> float:
-    """The best time of some calls, after one to warm up."""
-    times = []
-    for _ in range(repeats + 1):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times[1:])
 
 
 def allocated(call: Callable[[], object]) -> float:
@@ -65,7 +52,7 @@ def sample(n: int, d: int = 16, K: int = 10) -> dict:
     return {"X": X, "U": U, "centers": V, "labels": U.argmax(axis=1), "cover": U >= 1 / K, "y_true": y, "m": 2.0}
 
 
-def indices(repeats: int, data: Path) -> dict:
+def indices(repeats: int) -> dict:
     """Time each index alone, and four of them together."""
     out: dict[str, dict[str, float]] = {}
     samples = {n: sample(n) for n in {100_000, *N_PAIRS.values()}}
@@ -75,7 +62,7 @@ def indices(repeats: int, data: Path) -> dict:
         def call(metric=metric, n=n) -> float:
             return metric(**samples[n])
 
-        out[name] = {"n": n, "seconds": seconds(repeats, call), "MB": allocated(call)}
+        out[name] = {"n": n, "seconds": best(call, repeats + 1), "MB": allocated(call)}
         print(f"{name:32s} n={n:7d} {out[name]['seconds']:9.4f} s {out[name]['MB']:8.1f} MB", flush=True)
     four = ("partition_coefficient", "xie_beni", "fuzzy_compactness", "fuzzy_hypervolume")
     out["sum of PC, XB, FC, FHV"] = {"n": 100_000, "seconds": sum(out[name]["seconds"] for name in four)}
@@ -86,7 +73,7 @@ def indices(repeats: int, data: Path) -> dict:
 
     out["soft_clustering_metrics"] = {
         "n": 100_000,
-        "seconds": seconds(repeats, together),
+        "seconds": best(together, repeats + 1),
         "MB": allocated(together),
         "MB of U": samples[100_000]["U"].nbytes / 2**20,
     }
@@ -125,32 +112,27 @@ print(json.dumps({"soft_seconds": middle - start, "hard_seconds": end - middle, 
 """
 
 
-def olivetti(repeats: int, data: Path) -> dict:
+def olivetti(repeats: int) -> dict:
     """Both dictionaries on the olivetti faces: seconds, and resident memory beyond X, U and the prototypes."""
-    command = [sys.executable, "-c", _FACES, str(data / "olivetti_faces.npz")]
+    command = [sys.executable, "-c", _FACES, str(shared("tabular", "olivetti_faces.npz"))]
     out: dict = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
     print("olivetti", json.dumps(out, indent=2), flush=True)
     return out
 
 
-def silhouettes(repeats: int, data: Path) -> dict:
+def silhouettes(repeats: int) -> dict:
     """Ours in turns with scikit-learn's at n = 20,000 (its working memory at the default of 1 GB)."""
     out: dict[str, dict[str, float]] = {}
     for d in (2, 16, 64):
         X, y = make_blobs(20_000, d, centers=10, random_state=0)
-        times: dict[str, list[float]] = {"ours": [], "scikit-learn": []}
-        for _ in range(max(1, repeats // 2)):
-            for name, call in (("ours", silhouette), ("scikit-learn", silhouette_score)):
-                start = time.perf_counter()
-                call(X, y)
-                times[name].append(time.perf_counter() - start)
-        out[f"d={d}"] = {name: min(values) for name, values in times.items()}
+        sides = {"ours": lambda X=X, y=y: silhouette(X, y), "scikit-learn": lambda X=X, y=y: silhouette_score(X, y)}
+        out[f"d={d}"] = in_turns(max(1, repeats // 2), **sides)
         out[f"d={d}"]["ours_MB"] = allocated(lambda X=X, y=y: silhouette(X, y))
         print("silhouette, n=20000,", f"d={d}", out[f"d={d}"], flush=True)
     return out
 
 
-MEASURES: dict[str, Callable[[int, Path], dict]] = {
+MEASURES: dict[str, Callable[[int], dict]] = {
     "indices": indices,
     "olivetti": olivetti,
     "silhouettes": silhouettes,
@@ -160,16 +142,12 @@ MEASURES: dict[str, Callable[[int, Path], dict]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--only", nargs="*", choices=MEASURES, default=list(MEASURES))
     arguments = parser.parse_args()
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "metrics.json"
-    record = json.loads(path.read_text()) if path.exists() else {}
-    record["environment"] = {"python": platform.python_version(), "machine": platform.machine()}
+    record = Record("metrics", partial=arguments.only != list(MEASURES))
     for name in arguments.only:
-        record[name] = MEASURES[name](arguments.repeats, arguments.data)
-    path.write_text(json.dumps(record, indent=2) + "\n")
+        record[name] = MEASURES[name](arguments.repeats)
+        record.save()
 
 
 if __name__ == "__main__":

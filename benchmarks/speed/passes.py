@@ -2,20 +2,18 @@
 
 ``python -m benchmarks passes [--repeats 5] [--only NAME ...]`` runs A and B in turns in one process (the older
 package in a process of its own environment), takes the best of the repeats, and prints ratios with the objectives
-reached. Nothing else should run on the machine. Writes ``benchmarks/results/foundation.json``.
+reached. Nothing else should run on the machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import platform
 import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from sklearn.cluster._k_means_lloyd import lloyd_iter_chunked_dense
@@ -24,24 +22,11 @@ from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
 from benchmarks.lib.environments import older
+from benchmarks.lib.records import Record
+from benchmarks.lib.timing import in_turns
 from soft_clustering import FCM, GMM, kernels
 from soft_clustering.engine.blocks import make_blocks
 from soft_clustering.kernels.centers import center_statistics
-
-RESULTS = Path(__file__).parents[1] / "results"
-
-
-def in_turns(repeats: int, **sides: Callable[[], object]) -> dict[str, float]:
-    """Best time of each side, run in turns; one warm-up each."""
-    for side in sides.values():
-        side()
-    times: dict[str, list[float]] = {name: [] for name in sides}
-    for _ in range(repeats):
-        for name, side in sides.items():
-            start = time.perf_counter()
-            side()
-            times[name].append(time.perf_counter() - start)
-    return {name: min(values) for name, values in times.items()}
 
 
 def start_from_memberships(X: np.ndarray, U: np.ndarray, m: float) -> np.ndarray:
@@ -238,19 +223,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=MEASURES, default=list(MEASURES))
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / "foundation.json"
-    record = json.loads(path.read_text()) if path.exists() else {}
-    record["environment"] = {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "threads": kernels.compiled.max_threads(),
-        "vector_bytes": kernels.compiled.vector_bytes(),
-    }
+    record = Record("passes", partial=arguments.only != list(MEASURES))
     for name in arguments.only:
         record[name] = MEASURES[name](arguments.repeats)
         print(name, json.dumps(record[name], indent=2), flush=True)
-    path.write_text(json.dumps(record, indent=2) + "\n")
+        record.save()
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """How large a report is, and how long it takes to write: 25 models, 2000 samples, 10 clusters.
 
-Usage: ``python -m benchmarks report [report.html]``. The time includes the summary and the file, not the fits. The
+``python -m benchmarks report [--output report.html]``. The time includes the summary and the file, not the fits. The
 report has all that makes it large: ids, 12 features to choose as axes, a group and a picture for each model, the exact
 memberships of the recommended one. A second file is that of an image of 640 x 480 pixels, with a picture of each model.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import time
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_blobs
 
+from benchmarks.lib.records import Record
 from soft_clustering import FCM
 from soft_clustering.benchmarking.records import SCHEMA
 from soft_clustering.benchmarking.runner import PlannedRun
@@ -50,25 +51,29 @@ def recommendation() -> dict[str, Any]:
     }
 
 
-def measure(what: str, runs: list[tuple[PlannedRun, dict]], path: Path, *data: Any, **parts: Any) -> None:
-    """Write a report and print its size, and the seconds that it took."""
+def measure(runs: list[tuple[PlannedRun, dict]], path: Path, *data: Any, **parts: Any) -> dict[str, float]:
+    """Write a report: its size, and the seconds that it took."""
     start = time.perf_counter()
     summary = summarize_comparison(runs, *data, recommendation=recommendation(), **parts)
     middle = time.perf_counter()
     write(summary, path)
     end = time.perf_counter()
-    print(f"{what}: summary {middle - start:.2f} s, file {end - middle:.2f} s, {path.stat().st_size / 1e6:.2f} MB")
+    return {"summary_seconds": middle - start, "file_seconds": end - middle, "MB": path.stat().st_size / 1e6}
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, metavar="FILE", help="keep the report of samples")
+    output = parser.parse_args().output
+    record = Record("report")
     X, y = make_blobs(N_SAMPLES, 20, centers=K, cluster_std=6.0, random_state=0)
     ids = [f"customer {row:06}" for row in range(N_SAMPLES)]
     noise = np.random.RandomState(0)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        path = Path(sys.argv[1] if len(sys.argv) > 1 else folder / "report.html")
+        path = output or folder / "report.html"
         fits = [FCM(K, m=1.1, n_init=1, random_state=seed).fit(X).memberships_ for seed in range(N_MODELS)]
-        measure("samples", finished(folder, fits), path, X, y, name="blobs", ids=ids)
+        record["samples"] = measure(finished(folder, fits), path, X, y, name="blobs", ids=ids)
 
         # soft segments with noise, which compresses worse than clean edges
         places = np.stack(np.meshgrid(np.linspace(0, 1, WIDTH), np.linspace(0, 1, HEIGHT)), axis=2).reshape(-1, 2)
@@ -78,9 +83,10 @@ def main() -> None:
             weights = np.exp(-50 * distances) * noise.uniform(0.8, 1.2, size=distances.shape)
             pixels.append(weights / weights.sum(axis=1, keepdims=True))
         image = {"height": HEIGHT, "width": WIDTH, "picture": "data:image/png;base64,"}
-        measure(
-            "image", finished(folder, pixels), folder / "image.html", None, name="image", modality="image", image=image
-        )
+        runs = finished(folder, pixels)
+        record["image"] = measure(runs, folder / "image.html", None, name="image", modality="image", image=image)
+    print(record)
+    record.save()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """``{chooser}``, the questions that lead to a method, and ``{method-map}``, the same drawn as a map.
 
 Both are made from the registry: a question asks for traits, and a method is ranked by how many of them it has. Among
-equals the method with the better agreement in ``benchmarks/results`` comes first.
+equals the method with the better agreement in the records of the benchmarks comes first.
 """
 
 import inspect
@@ -9,7 +9,6 @@ import json
 from collections import defaultdict
 from html import escape
 from itertools import product
-from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
@@ -18,10 +17,9 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 import soft_clustering
+from benchmarks.lib import records
 from soft_clustering._registry import REGISTRY, TRAITS
 from soft_clustering.cli.models import needs_n_clusters, takes
-
-RECORDS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 # What one may have: its name in the form, and what it is called in code
 DATA = {
@@ -183,16 +181,16 @@ PARAMETERS = {
 
 def agreements():
     """Yield method, data set and agreement with the truth, from the records of the benchmarks."""
-    for path in sorted(RECORDS.glob("quality*.json")):
-        for method, sets in json.loads(path.read_text())["ari"].items():
+    for group, methods_of in records.read("tables").items():
+        for method, sets in methods_of.items() if group != "stamp" else ():
             for name, values in sets.items():
-                yield method, f"{path.stem} {name}", mean(values)
-    record = json.loads((RECORDS / "communities.json").read_text())
+                yield method, f"{group} {name}", mean(values)
+    record = records.read("communities")
     for kind, scale in (("overlapping", 100), ("disjoint", 1)):
         for method, sets in record[kind].items():
             for name, runs in sets.items():
                 yield method, name, mean(run.get("onmi", run.get("ari")) for run in runs) / scale
-    for key, runs in json.loads((RECORDS / "documents.json").read_text())["quality"].items():
+    for key, runs in records.read("documents")["quality"].items():
         method, name = key.split(", ")
         yield method, name, mean(run["ari"] for run in runs)
 

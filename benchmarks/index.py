@@ -1,0 +1,108 @@
+"""The index: a row per benchmark. ``python -m benchmarks`` and ``benchmarks/README.md`` show it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from benchmarks.lib.markdown import table
+
+
+class Benchmark(NamedTuple):
+    """A benchmark; without arguments its script makes the whole record."""
+
+    folder: str
+    script: str  # without .py; also the name of the record
+    question: str
+    minutes: int  # on two cores
+    quoted: tuple[str, ...]  # pages that show its figures
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return self.script.replace("_", "-")
+
+    @property
+    def module(self) -> str:
+        """The module that is run."""
+        return f"benchmarks.{self.folder}.{self.script}"
+
+
+RESULTS, README, SCALING = "docs/results.md", "README.md", "docs/scaling.md"
+SELECTION, GUIDE = "docs/guide/selection.md", "docs/guide/{}.md"
+BENCHMARKS = [
+    Benchmark("speed", "passes", "FCM and GMM: a pass, a fit, memory, import", 5, (README, RESULTS)),
+    Benchmark("speed", "default_fits", "Default fits of all methods against 0.2.0", 40, (RESULTS,)),
+    Benchmark("speed", "units", "One pass or epoch against 0.2.0", 5, (RESULTS,)),
+    Benchmark("speed", "external", "The same fit by other packages: time and agreement", 2, (README, RESULTS)),
+    Benchmark("speed", "lda", "LDA against scikit-learn and gensim", 20, (README, RESULTS)),
+    Benchmark("speed", "metrics", "Time and memory of the validity indices", 5, (RESULTS, GUIDE.format("metrics"))),
+    Benchmark("speed", "report", "Size of a report, and seconds to write it", 1, (GUIDE.format("report"),)),
+    Benchmark("quality", "paper_protocol", "The paper's comparison: 20 methods, 11 sets, 5 seeds", 60, (RESULTS,)),
+    Benchmark("quality", "tables", "Agreement with classes: tables and planted mixtures", 35, (RESULTS,)),
+    Benchmark("quality", "few_labels", "Agreement with classes if a few labels are known", 3, (RESULTS,)),
+    Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 15, (RESULTS,)),
+    Benchmark("quality", "documents", "Agreement with classes: news and abstracts", 2, (RESULTS,)),
+    Benchmark("quality", "communities", "Agreement with known communities; what starts are worth", 60, (RESULTS,)),
+    Benchmark("quality", "shading", "AFCMAdaptive on shaded phantoms", 5, (RESULTS,)),
+    Benchmark("quality", "choose_k", "How often each criterion finds K", 40, (SELECTION,)),
+    Benchmark("quality", "choose_k_mixed", "How often K is found in tables with categories", 3, (GUIDE.format("cli"),)),
+    Benchmark("quality", "choose_k_samples", "Choosing K by samples of the rows", 5, (SELECTION,)),
+    Benchmark(
+        "quality",
+        "recommendation",
+        "The recommended model beside each fixed one",
+        60,
+        (GUIDE.format("recommendation"),),
+    ),
+    Benchmark(
+        "quality",
+        "intervals",
+        "Coverage of the intervals of explanations, their cost",
+        3,
+        (GUIDE.format("explanation"),),
+    ),
+    Benchmark("quality", "sampled_measures", "Error of measures on samples", 3, (GUIDE.format("metrics"),)),
+    Benchmark("quality", "streaming", "One epoch of batches beside the fit of all rows", 15, ("CHANGELOG.md",)),
+    Benchmark("scale", "whole_fits", "How the default fit of every method grows", 40, (SCALING,)),
+    Benchmark("scale", "cost_curves", "What a pass costs, by rows, features, clusters, workers", 25, (SCALING,)),
+    Benchmark("scale", "dask_passes", "What Dask adds to a pass", 10, ("docs/development/architecture.md",)),
+    Benchmark("scale", "graphs", "Passes over a million links; BIGCLAM of other packages", 20, (RESULTS,)),
+    Benchmark("scale", "seeding", "Starts on Dask: among all rows, or in a sample", 60, (SCALING, "CHANGELOG.md")),
+]
+
+
+def readme() -> str:
+    """The text of ``benchmarks/README.md``."""
+    rows = [
+        [
+            row.folder,
+            row.question,
+            f"`python -m benchmarks {row.name}`",
+            row.minutes,
+            f"[{row.script}.json](results/{row.script}.json)",
+            ", ".join(f"[{page}](../{page})" for page in row.quoted),
+        ]
+        for row in BENCHMARKS
+    ]
+    header = ["", "Question", "Command", "Minutes", "Record", "Quoted in"]
+    return f"{_ABOVE}\n{table(header, rows, right=False)}\n"
+
+
+_ABOVE = """# Benchmarks
+
+`python -m benchmarks write` makes this file from `index.py`. Run the commands from the root of the repository:
+
+- `python -m benchmarks` lists the benchmarks and says whether the record of each is fresh, stale (the code has changed
+  since) or missing;
+- `python -m benchmarks all` makes all records anew, one benchmark after the other (`--only speed`: those of a folder);
+- `python -m benchmarks NAME` makes one, and `python -m benchmarks NAME --help` says what it measures;
+- `python -m benchmarks write` writes this file and the short table of the README; the pages of the site read the
+  records when the site is built.
+
+Nothing else should run on the machine. The variable `SOFT_CLUSTERING_DATA_SHARED` names the folder of the shared data
+(tables, graphs, texts). Environments for packages that clash with ours are made on first use. What the benchmarks share
+(timing in turns, records, data sets, processes of other packages) is in `lib/`, and what the pages show of the records
+in `pages/`. A test fails if a script is not in the index.
+
+Minutes are those of a machine with two cores.
+"""

@@ -1,0 +1,34 @@
+"""What the pages show of the records. Each part is a function that returns Markdown, or draws a picture.
+
+A page of the documentation shows a part with the directive ``recorded`` or ``recorded-picture`` and its name. The
+README has the table of :func:`speed.short` between two marks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.pages import quality, scale, speed
+
+PARTS: dict[str, Callable[[], str]] = {
+    part.__name__: part
+    for part in (
+        *(speed.highlights, speed.default_fits, speed.units, speed.external),
+        *(quality.paper_protocol, quality.tables, quality.best_radius, quality.few_labels, quality.documents),
+        *(quality.communities, quality.planted_communities, quality.shading),
+        *(scale.whole_fits, scale.passes, scale.scheduler, scale.graphs),
+    )
+}
+PICTURES: dict[str, Callable[[], Any]] = {
+    picture.__name__: picture for picture in (speed.speedups, quality.heat_map, scale.by_rows, scale.by_samples)
+}
+
+BEGIN, END = "<!-- made by python -m benchmarks write -->", "<!-- end -->"
+
+
+def with_table(readme: str) -> str:
+    """The README with its table as the records give it."""
+    made = f"{BEGIN}\n\n{speed.short()}\n\n{END}"
+    return re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: made, readme, flags=re.DOTALL)

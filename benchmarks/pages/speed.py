@@ -1,0 +1,181 @@
+"""Speed beside other packages and the older one of our name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.lib.markdown import duration, factor, faster, made_from, significant, table
+from benchmarks.lib.records import read
+
+Row = tuple[str, str, str]  # what, against, result
+
+
+def _rows() -> dict[str, Row]:
+    passes, lda, graphs = read("passes"), read("lda"), read("graphs")
+    found: dict[str, Row] = {}
+
+    fcm = passes["fcm_convergence"]
+    what = "FCM to convergence, n=100k d=16 K=10, same start, same objective"
+    found["fcm"] = what, "scikit-fuzzy", faster(fcm["skfuzzy"], fcm["ours"])
+    iris = passes["fcm_iris"]
+    found["iris"] = "FCM on iris, same start and tolerance", "scikit-fuzzy", faster(iris["skfuzzy"], iris["ours"])
+    for name, shape in (("1M_16_10", "n=1M d=16 K=10"), ("200k_64_26", "n=200k d=64 K=26"), ("1M_2_5", "n=1M d=2 K=5")):
+        one = passes[f"fcm_pass_{name}"]
+        result = f"{factor(one['fcm_m2'] / one['lloyd'])}x its time ({factor(one['fcm_m17'] / one['lloyd'])}x)"
+        what = f"one FCM pass, m=2 (m=1.7), {shape}"
+        found[f"pass {name}"] = what, "one k-means iteration of scikit-learn", result
+
+    gmm = passes["gmm_full"]
+    loop = faster(gmm["sklearn_ms_per_pass"], gmm["ours_ms_per_pass"])
+    found["gmm"] = "GMM (full) EM loop, n=100k d=16 K=10, same likelihood", "scikit-learn", loop
+    found["gmm fit"] = "the same, whole fit", "scikit-learn", faster(gmm["sklearn_fit"], gmm["ours_fit"])
+
+    default = passes["fcm_default"]
+    for std, blobs in ((1, "far apart"), (4, "near"), (8, "mixed")):
+        what = f"FCM default fit (5 starts), n=1000 d=8 K=4, blobs {blobs}"
+        result = faster(default[f"older_std{std}"], default[f"ours_std{std}"])
+        found[f"default {blobs}"] = what, "soft-clustering 0.2.0 (1 start)", result
+
+    for K in (10, 50):
+        what = f"LDA, 10 passes from the same start, same bound, 20,000 documents, K={K}"
+        ratio = lda["speed"][f"planted, 20,000 documents, K={K}"]["ratio"]
+        found[f"lda {K}"] = what, "scikit-learn, the faster of one and two jobs", faster(ratio, 1)
+    gensim = lda["gensim"]["seconds"]
+    for name in ("LdaModel", "LdaMulticore"):
+        better = lda["gensim"]["bounds"]["ours"] > lda["gensim"]["bounds"][name]
+        what = f"LDA, 10 passes, own starts, bbc_news, K=10; our bound is {'better' if better else 'worse'}"
+        found[name] = what, f"gensim `{name}`", faster(gensim[name], gensim["ours"])
+
+    ecm = next(row for row in read("external")["rows"] if row["algorithm"] == "ECM" and row["n"] == 1000)
+    what = "ECM to convergence, n=1000 d=8 K=3, all focal sets, same start"
+    found["ecm"] = what, "evclust", faster(ecm["reference_ms"], ecm["ours_ms"])
+    race = graphs["BIGCLAM of others, overlap 0.0"]
+    for name in ("soft-clustering 0.2.0", "karateclub"):
+        better = race["ours"]["log_likelihood"] > race[name]["log_likelihood"]
+        likelihood = f"our likelihood is {'better' if better else 'worse'}"
+        what = f"BIGCLAM default fit, planted graph of 1000 nodes, K=5; {likelihood}"
+        found[f"bigclam {name}"] = what, name, faster(race[name]["seconds"], race["ours"]["seconds"])
+
+    what = "memory of an FCM fit beyond X and the memberships, n=1M d=16 K=10"
+    found["memory"] = what, "", f"{passes['fcm_memory']['beyond_MB']:.0f} MB"
+    what = "partition coefficient, Xie-Beni, compactness and hypervolume, n=100k d=16 K=10"
+    found["metrics"] = what, "", duration(read("metrics")["indices"]["sum of PC, XB, FC, FHV"]["seconds"])
+    found["import"] = "import soft_clustering, after NumPy", "", duration(passes["import_time"]["seconds"])
+    return found
+
+
+def short() -> str:
+    """The table of the README: where we are faster, and where we are slower."""
+    rows = _rows()
+    chosen = [rows[key] for key in ("fcm", "gmm", "lda 10", "ecm", "default far apart")]
+    return table(["what", "against", "result"], chosen, right=False)
+
+
+@made_from("passes", "lda", "external", "graphs", "metrics")
+def highlights() -> str:
+    """One line for each comparison with another package."""
+    return table(["what", "against", "result"], _rows().values(), right=False)
+
+
+@made_from("external")
+def external() -> str:
+    """The same fit by other packages: the largest differences, and both times."""
+    rows = [
+        [
+            row["algorithm"],
+            row["reference"],
+            f"{row['n']:,}",
+            f"{row['max_diff']:.0e}",
+            "-" if row["proto_gap"] is None else f"{row['proto_gap']:.0e}",
+            f"{significant(row['ours_ms'])} / {significant(row['reference_ms'])}",
+        ]
+        for row in read("external")["rows"]
+    ]
+    header = ["", "Other package", "n", "Largest difference of memberships", "of prototypes", "ms, ours / theirs"]
+    return table(header, rows)
+
+
+#: What the times do not say.
+NOTES = {
+    "CAFHFCM": "every K from 45 to 5 against K=5 only",
+    "BGMM": "theirs never leaves its start",
+    "KFCM": "ten starts against one; theirs collapses",
+    "KFCCL": "ten starts against one; theirs collapses",
+    "SoftKSC": "eight widths tried against one given; theirs is another method, for two classes",
+    "SoftDBSCANGM": "both find K",
+    "AFCMAdaptive": "theirs ends with all centres equal",
+    "FeMIFuzzy": "theirs finds a K of its own",
+    "PLSI": "three starts against one; theirs untempered, its better setting",
+    "BayesianNMF": "five starts against one",
+    "CDCGS": "600 epochs against 500 of another loss, both five starts",
+    "DMoN": "ours stops when the loss has settled",
+}
+
+
+def _both(row: dict[str, Any], quantity: str, form: str = "") -> str:
+    def shown(value: float | None) -> str:
+        return "-" if value is None else f"{value:{form}}" if form else significant(value)
+
+    return f"{shown(row[f'ours_{quantity}'])} / {shown(row[f'older_{quantity}'])}"
+
+
+@made_from("default_fits")
+def default_fits() -> str:
+    """A row per method: time, agreement and memory of both packages."""
+    record, rows = read("default_fits"), []
+    fits = [(name, row, "") for name, row in record["5"].items()]
+    fits += [(name, row, f", K={K}") for K in ("3", "10") for name, row in record[K].items()]
+    for name, row, K in fits:
+        theirs = f"theirs: {row['older_problem']}" if row["older_problem"] else ""
+        rows.append(
+            [
+                f"{{class}}`~soft_clustering.{name}`{K}",
+                "-" if row["speedup"] is None else factor(row["speedup"]),
+                _both(row, "ms"),
+                _both(row, "ari", ".2f"),
+                _both(row, "peak_mb", ".1f"),
+                "; ".join(filter(None, (theirs, NOTES.get(name, "") if not K else ""))),
+            ]
+        )
+    header = ["", "Times faster", "ms, ours / theirs", "Adjusted Rand index", "Peak MB", "Remark"]
+    return table(header, rows, right=False)
+
+
+@made_from("units")
+def units() -> str:
+    """A row per method: one unit of work of both packages."""
+    units = {"KFCCL": "epoch of one start", "SoftKSC": "solution at one width"}
+    rows = [
+        [
+            name,
+            units.get(name, "pass"),
+            significant(row["ours_ms"]),
+            significant(row["older_ms"]),
+            factor(row["speedup"]),
+        ]
+        for name, row in read("units").items()
+        if name != "stamp"
+    ]
+    return table(["", "Unit", "ms, ours", "ms, theirs", "Times faster"], rows)
+
+
+@made_from("default_fits")
+def speedups() -> Any:
+    """Bars of the speed-ups of default fits, the largest first, on a logarithmic axis."""
+    import matplotlib.pyplot as plt
+
+    found = {name: row["speedup"] for name, row in read("default_fits")["5"].items() if row["speedup"]}
+    names = sorted(found, key=found.__getitem__)
+    figure, axes = plt.subplots(figsize=(8, 0.21 * len(names) + 1))
+    colours = ["C0" if found[name] >= 1 else "C3" for name in names]
+    axes.barh(names, [found[name] - 1 for name in names], left=1, color=colours, height=0.75)
+    for place, name in enumerate(names):
+        side, offset = ("left", 4) if found[name] >= 1 else ("right", -4)
+        options = {"xytext": (offset, 0), "textcoords": "offset points", "ha": side, "va": "center", "fontsize": 8}
+        axes.annotate(factor(found[name]), (found[name], place), **options)
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set(xscale="log", xlabel="times faster than soft-clustering 0.2.0", ylim=(-0.7, len(names) - 0.3))
+    axes.set_xlim(0.5 * min(found.values()), 2 * max(found.values()))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.tick_params(axis="y", length=0, labelsize=8)
+    return figure

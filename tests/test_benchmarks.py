@@ -1,0 +1,193 @@
+"""Every benchmark is in the index, every record is stamped, and the pages say what the records say."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+if not (ROOT / "benchmarks" / "results").is_dir():
+    pytest.skip("an installed package has no benchmarks", allow_module_level=True)
+
+from benchmarks import pages  # noqa: E402
+from benchmarks.index import BENCHMARKS, readme  # noqa: E402
+from benchmarks.lib import records  # noqa: E402
+
+FOLDERS = ("speed", "quality", "agreement", "scale")
+RESULTS = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """An empty folder for records."""
+    monkeypatch.setattr(records, "RESULTS", tmp_path)
+    return tmp_path
+
+
+# The index ------------------------------------------------------------------------------------------------------------
+
+
+def test_index_has_every_script():
+    scripts = {(folder, path.stem) for folder in FOLDERS for path in (ROOT / "benchmarks" / folder).glob("*.py")}
+    assert {(row.folder, row.script) for row in BENCHMARKS} == {row for row in scripts if row[1] != "__init__"}
+    assert len({row.name for row in BENCHMARKS}) == len(BENCHMARKS)
+
+
+def test_index_is_written_down():
+    written = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    assert written == readme(), "run python -m benchmarks write"
+
+
+@pytest.mark.parametrize("row", BENCHMARKS, ids=lambda row: row.name)
+def test_quoted_where_the_index_says(row):
+    """The page shows a part that is made from the record, or names the benchmark."""
+    parts = {name for name, part in (pages.PARTS | pages.PICTURES).items() if row.script in part.records}
+    for page in row.quoted:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        shown = set(re.findall(r"\{recorded(?:-picture)?\} (\w+)", text))
+        assert shown & parts or f"{row.script}.py" in text or f"benchmarks {row.name}" in text or pages.BEGIN in text
+
+
+@pytest.mark.parametrize("row", BENCHMARKS, ids=lambda row: row.name)
+def test_help(row, capsys, monkeypatch):
+    """The module imports, and its first line says what it measures."""
+    pytest.importorskip("pandas")
+    if row.folder == "scale":
+        pytest.importorskip("distributed")
+    monkeypatch.setattr(sys, "argv", [row.name, "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        runpy.run_module(row.module, run_name="__main__")
+    assert capsys.readouterr().out.startswith("usage:")
+
+
+# Records --------------------------------------------------------------------------------------------------------------
+
+
+def test_records_are_those_of_the_index_and_stamped():
+    found, known = (
+        {path.stem for path in (ROOT / "benchmarks" / "results").iterdir()},
+        {row.script for row in BENCHMARKS},
+    )
+    assert found <= known
+    assert known - found <= {"choose_k", "seeding"}  # their scripts wrote no record until they were last changed
+    for name in found:
+        assert {"commit", "dirty", "date"} <= set(records.read(name)["stamp"])
+
+
+def test_missing_record(results):
+    assert records.state("tables") == "missing"
+    assert records.read("tables") == {}
+    assert "python -m benchmarks tables" in records.describe("tables")
+
+
+def test_fresh_and_stale(results, monkeypatch):
+    differs = False
+    monkeypatch.setattr(records, "_differs", lambda commit, name: differs)
+    monkeypatch.setattr(records, "environment", lambda: {"commit": "abc-dirty", "date": "2026-01-02T03:04:05"})
+    record = records.Record("tables")
+    record["figure"] = 1
+    record.save()
+    written = json.loads((results / "tables.json").read_text())
+    # other files than src and the script may have changed
+    assert written == {"stamp": {"commit": "abc", "dirty": False, "date": "2026-01-02T03:04:05"}, "figure": 1}
+    assert records.state("tables") == "fresh"
+    assert "stale" not in records.describe("tables")
+    differs = True
+    assert records.state("tables") == "stale"
+    assert "`abc`, 2026-01-02" in records.describe("tables")
+    assert "stale" in records.describe("tables")
+
+
+def test_record_of_uncommitted_code_is_stale(results, monkeypatch):
+    monkeypatch.setattr(records, "environment", lambda: {"commit": "abc", "date": "2026-01-02"})
+    monkeypatch.setattr(records, "_differs", lambda commit, name: True)
+    records.Record("tables").save()
+    monkeypatch.setattr(records, "_differs", lambda commit, name: False)
+    assert records.state("tables") == "stale"
+
+
+def test_a_record_never_holds_figures_of_different_code(results, monkeypatch, capsys):
+    differs = False
+    monkeypatch.setattr(records, "_differs", lambda commit, name: differs)
+    monkeypatch.setattr(records, "environment", lambda: {"commit": "abc", "date": "2026-01-02"})
+
+    def save(figures, partial):
+        record = records.Record("tables", partial)
+        record.update(figures)
+        record.save()
+        return {name: value for name, value in records.read("tables").items() if name != "stamp"}
+
+    assert save({"a": 1}, True) == {"a": 1}
+    assert save({"b": 2}, True) == {"a": 1, "b": 2}
+    assert save({"c": 3}, False) == {"c": 3}
+    differs = True
+    assert save({"a": 4}, True) == {"c": 3}
+    assert "other code" in capsys.readouterr().err
+    assert save({"a": 4}, False) == {"a": 4}
+
+
+def test_an_unknown_commit_differs():
+    if not (ROOT / ".git").exists():
+        pytest.skip("no repository")
+    assert records._differs("0" * 40, "tables")
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+
+def test_readme_has_the_table_of_the_records():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert pages.BEGIN in text
+    assert text == pages.with_table(text), "run python -m benchmarks write"
+
+
+def test_results_have_no_figure_by_hand():
+    """Numbers stand in what is made from records, and in code: settings, as in `n=2000`, and versions."""
+    text = re.sub(r"```\{recorded.*?```", "", RESULTS, flags=re.DOTALL)
+    text = re.sub(r"`[^`\n]*[a-z_][^`\n]*`", "", text)
+    assert not re.findall(r".*\d.*", text)
+
+
+def test_results_show_only_parts_that_exist():
+    shown = re.findall(r"\{recorded\} (\w+)", RESULTS)
+    assert set(shown) <= set(pages.PARTS)
+    assert set(re.findall(r"\{recorded-picture\} (\w+)", RESULTS)) <= set(pages.PICTURES)
+    for name in shown:
+        assert all(records.state(record) != "missing" for record in pages.PARTS[name].records)
+
+
+@pytest.mark.parametrize("name", pages.PARTS)
+def test_part(name):
+    """Tables are whole: every row has as many cells as the header."""
+    lines = [line for line in pages.PARTS[name]().splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in lines}) <= 1
+    assert "nan" not in pages.PARTS[name]()
+
+
+@pytest.mark.parametrize("name", pages.PICTURES)
+def test_picture(name):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    try:
+        assert pages.PICTURES[name]().axes
+    finally:
+        plt.close("all")
+
+
+def test_the_paper_is_quoted_correctly(shared_data):
+    """The figures beside ours are those of the paper's table."""
+    paper = shared_data.parent / "paper.tex"
+    if not paper.exists():
+        pytest.skip(f"no paper at {paper}")
+    text = paper.read_text()
+    rows = re.findall(r"^(\w+) & 11 & (\d+) & \d+ & ([-\d.]+) & ([-\d.]+) & ([\d.]+) \\\\$", text, re.MULTILINE)
+    models = records.read("paper_protocol")["models"]
+    assert len(rows) == len(models) == 20
+    for name, completed, ari, nmi, ms in rows:
+        quoted = {"completed": int(completed), "ari": float(ari), "nmi": float(nmi), "ms": float(ms)}
+        assert models[name]["paper"] == quoted

@@ -27,8 +27,7 @@ class Benchmark(NamedTuple):
         return f"benchmarks.{self.folder}.{self.script}"
 
 
-RESULTS, README, SCALING = "docs/results.md", "README.md", "docs/scaling.md"
-SELECTION, GUIDE = "docs/guide/selection.md", "docs/guide/{}.md"
+RESULTS, README, SCALING, GUIDE = "docs/results.md", "README.md", "docs/scaling.md", "docs/guide/{}.md"
 BENCHMARKS = [
     Benchmark("speed", "passes", "FCM and GMM: a pass, a fit, memory, import", 5, (README, RESULTS)),
     Benchmark("speed", "default_fits", "Default fits of all methods against 0.2.0", 40, (RESULTS,)),
@@ -40,13 +39,13 @@ BENCHMARKS = [
     Benchmark("quality", "paper_protocol", "The paper's comparison: 20 methods, 11 sets, 5 seeds", 60, (RESULTS,)),
     Benchmark("quality", "tables", "Agreement with classes: tables and planted mixtures", 35, (RESULTS,)),
     Benchmark("quality", "few_labels", "Agreement with classes if a few labels are known", 3, (RESULTS,)),
-    Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 15, (RESULTS,)),
+    Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 2, (RESULTS,)),
     Benchmark("quality", "documents", "Agreement with classes: news and abstracts", 2, (RESULTS,)),
     Benchmark("quality", "communities", "Agreement with known communities; what starts are worth", 60, (RESULTS,)),
     Benchmark("quality", "shading", "AFCMAdaptive on shaded phantoms", 5, (RESULTS,)),
-    Benchmark("quality", "choose_k", "How often each criterion finds K", 40, (SELECTION,)),
-    Benchmark("quality", "choose_k_mixed", "How often K is found in tables with categories", 3, (GUIDE.format("cli"),)),
-    Benchmark("quality", "choose_k_samples", "Choosing K by samples of the rows", 5, (SELECTION,)),
+    Benchmark("quality", "choose_k", "How often each criterion finds K", 40, (GUIDE.format("selection"),)),
+    Benchmark("quality", "choose_k_mixed", "How often K is found in tables with categories", 1, (GUIDE.format("cli"),)),
+    Benchmark("quality", "choose_k_samples", "Choosing K by samples of the rows", 5, (GUIDE.format("selection"),)),
     Benchmark(
         "quality",
         "recommendation",
@@ -58,11 +57,11 @@ BENCHMARKS = [
         "quality",
         "intervals",
         "Coverage of the intervals of explanations, their cost",
-        3,
+        1,
         (GUIDE.format("explanation"),),
     ),
-    Benchmark("quality", "sampled_measures", "Error of measures on samples", 3, (GUIDE.format("metrics"),)),
-    Benchmark("quality", "streaming", "One epoch of batches beside the fit of all rows", 15, ("CHANGELOG.md",)),
+    Benchmark("quality", "sampled_measures", "Error of measures on samples", 2, (GUIDE.format("metrics"),)),
+    Benchmark("quality", "streaming", "One epoch of batches beside the fit of all rows", 2, ("CHANGELOG.md",)),
     Benchmark("scale", "whole_fits", "How the default fit of every method grows", 40, (SCALING,)),
     Benchmark("scale", "cost_curves", "What a pass costs, by rows, features, clusters, workers", 25, (SCALING,)),
     Benchmark("scale", "dask_passes", "What Dask adds to a pass", 10, ("docs/development/architecture.md",)),
@@ -95,7 +94,8 @@ _ABOVE = """# Benchmarks
 - `python -m benchmarks` lists the benchmarks and says whether the record of each is fresh, stale (the code has changed
   since) or missing;
 - `python -m benchmarks all` makes all records anew, one benchmark after the other (`--only speed`: those of a folder);
-- `python -m benchmarks NAME` makes one, and `python -m benchmarks NAME --help` says what it measures;
+- `python -m benchmarks NAME` makes one; with arguments, which `--help` lists, it measures a part or repeats less, and
+  records nothing;
 - `python -m benchmarks write` writes this file and the short table of the README; the pages of the site read the
   records when the site is built.
 

@@ -1,6 +1,7 @@
 """The records of the benchmarks: JSON files that say with which code, where and when their figures were made.
 
-The benchmark ``benchmarks/FOLDER/NAME.py`` has the record ``benchmarks/results/NAME.json``. A record is *stale* if
+The benchmark ``benchmarks/FOLDER/NAME.py`` has the record ``benchmarks/results/NAME.json``, which a run without
+arguments writes. A record is *stale* if
 ``src/`` or the script has changed since its commit, or had changes that were not committed when it was made.
 """
 
@@ -16,7 +17,6 @@ from soft_clustering.benchmarking import environment
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
-STATES = ("fresh", "stale", "missing")
 
 
 def path_of(name: str) -> Path:
@@ -59,31 +59,29 @@ def describe(name: str) -> str:
 
 
 class Record(dict[str, Any]):
-    """The figures of a benchmark that runs now.
+    """The figures of a benchmark that runs now; they are written when all of them are known.
 
     Parameters
     ----------
     name : str
         That of the script.
     partial : bool
-        Whether only some of the figures are measured. The others stay if they are figures of the same code; otherwise
-        the record is left as it is, because one record never holds figures of different states of the code.
+        Whether arguments ask for something else than the whole benchmark. Nothing is written then: a record holds the
+        figures of one run, with one state of the code.
     """
 
     def __init__(self, name: str, partial: bool = False) -> None:
-        self.name = name
-        kept = read(name) if partial and state(name) == "fresh" else {}
-        super().__init__({key: value for key, value in kept.items() if key != "stamp"})
-        self.locked = partial and state(name) == "stale"
-        if self.locked:
-            print(f"The record of {name} is one of other code: run all of it to renew the record.", file=sys.stderr)
+        super().__init__()
+        self.name, self.partial = name, partial
 
     def save(self) -> None:
-        """Write the figures so far."""
-        if not self.locked:
-            RESULTS.mkdir(exist_ok=True)
-            content = {"stamp": stamp(self.name), **self}
-            path_of(self.name).write_text(json.dumps(content, indent=1, default=float) + "\n")
+        """Write the figures with their stamp."""
+        if self.partial:
+            print(f"Not recorded: only a run of {self.name} without arguments is.", file=sys.stderr)
+            return
+        content = {"stamp": stamp(self.name), **self}
+        RESULTS.mkdir(exist_ok=True)
+        path_of(self.name).write_text(json.dumps(content, indent=1, default=float) + "\n")
 
 
 def _differs(commit: str, name: str) -> bool:

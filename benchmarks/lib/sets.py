@@ -110,14 +110,11 @@ def add_arguments(parser: argparse.ArgumentParser, models: Sequence[str], groups
     parser.add_argument("--models", nargs="+", choices=models, default=models, metavar="NAME")
 
 
-def tabulate(
-    name: str, arguments: argparse.Namespace, partial: bool, repeats: int, score: Callable[..., float]
-) -> None:
+def tabulate(record: Record, arguments: argparse.Namespace, repeats: int, score: Callable[..., float]) -> None:
     """Measure ``score(model, X, y, seed)`` of the chosen models and groups: a Markdown table, and a record of it all.
 
     The record has group -> model -> set -> the scores of the seeds.
     """
-    record = Record(name, partial)
     for group in arguments.sets:
         sets = GROUPS[group]()
         print(f"\n| {group} | mean | spread | seconds | " + " | ".join(sets) + " |\n" + "|---" * (len(sets) + 4) + "|")
@@ -130,4 +127,4 @@ def tabulate(
             cells = [f"{means.mean():.4f}", f"{np.ptp(means):.4f}", f"{seconds:.0f}"]
             cells += [f"{value:.3f}" for value in found.mean(axis=0)]
             print(f"| {model} | " + " | ".join(cells) + " |", flush=True)
-            record.save()
+    record.save()

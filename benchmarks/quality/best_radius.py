@@ -88,10 +88,10 @@ def score(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", choices=GROUPS, default=[*GROUPS], metavar="GROUP", help=", ".join(GROUPS))
-    groups = parser.parse_args().sets
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    record = Record("best_radius", partial=groups != [*GROUPS])
-    for group in groups:
+    record = Record("best_radius", partial=arguments != parser.parse_args([]))
+    for group in arguments.sets:
         rows = record[group] = {}
         for name, (X, y) in GROUPS[group]().items():
             rows[name] = {"features": X.shape[1], **score(X, y)}
@@ -100,7 +100,7 @@ def main() -> None:
                 print(f"\n| {group} | features | " + " | ".join(ways) + " |\n" + "|---" * (len(ways) + 2) + "|")
             cells = " | ".join(f"{rows[name][way]:.3f}" for way in ways)
             print(f"| {name} | {X.shape[1]} | {cells} |", flush=True)
-        record.save()
+    record.save()
 
 
 if __name__ == "__main__":

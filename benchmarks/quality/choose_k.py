@@ -176,7 +176,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", metavar="NAME", help="instead of those of the runs")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    record = Record("choose_k", partial=arguments.runs != [*RUNS] or arguments.models is not None)
+    record = Record("choose_k", partial=arguments != parser.parse_args([]))
     for title in arguments.runs:
         run = RUNS[title]
         sets = list(cases(run.family, run.seeds))
@@ -186,7 +186,7 @@ def main() -> None:
         if run.oracle:
             record[title]["oracle"] = sum(oracle(X, y) for _, X, y, _, _ in sets)
             print(f"in {record[title]['oracle']} sets the BIC prefers the true components to a union of two")
-        record.save()
+    record.save()
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def main():
     parser.add_argument("--sets", type=int, default=8)
     parser.add_argument("--rows", type=int, default=20_000)
     arguments = parser.parse_args()
-    record = Record("choose_k_samples")
+    record = Record("choose_k_samples", partial=arguments != parser.parse_args([]))
     record["times"] = measure_time()
     record["samples"] = compare_samples(arguments.sets, arguments.rows)
     record.save()

@@ -172,18 +172,16 @@ def main() -> None:
     names = [row.name for row in REGISTRY if getattr(soft_clustering, row.name).modality == "graph"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--starts", type=int, default=40, help="0: not measured")
+    parser.add_argument("--starts", type=int, default=40)
     parser.add_argument("--models", nargs="+", choices=names, default=names, metavar="NAME")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     classes = [getattr(soft_clustering, name) for name in arguments.models]
-    record = Record("communities", partial=arguments.models != names or not arguments.starts)
+    record = Record("communities", partial=arguments != parser.parse_args([]))
     for kind, graphs in (("overlapping", OVERLAPPING), ("planted", PLANTED), ("disjoint", DISJOINT)):
-        record[kind] = record.get(kind, {}) | measure(classes, graphs, arguments.seeds)
-        record.save()
-    if arguments.starts:
-        record["starts"] = starts(arguments.starts)
-        record.save()
+        record[kind] = measure(classes, graphs, arguments.seeds)
+    record["starts"] = starts(arguments.starts)
+    record.save()
 
 
 if __name__ == "__main__":

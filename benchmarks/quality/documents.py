@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=4)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    record = Record("documents")
+    record = Record("documents", partial=arguments != parser.parse_args([]))
     print("| estimator | corpus | ARI | NMI | clusters | s |\n" + "|---" * 6 + "|")
     record["quality"] = quality(arguments.seeds)
     record["held_out_perplexity"] = held_out()

@@ -20,6 +20,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.semi_supervised import LabelSpreading
 
+from benchmarks.lib.records import Record
 from benchmarks.lib.sets import add_arguments, tabulate
 from soft_clustering import SFCMEP, AFCMSimple
 
@@ -77,8 +78,7 @@ def main() -> None:
         known = draw_labels(y, draw)
         return float(adjusted_rand_score(y[known < 0], MODELS[name](X, known, draw)[known < 0]))
 
-    partial = arguments.models != [*MODELS] or arguments.sets != GROUPS
-    tabulate("few_labels", arguments, partial, arguments.draws, score)
+    tabulate(Record("few_labels", partial=arguments != parser.parse_args([])), arguments, arguments.draws, score)
 
 
 if __name__ == "__main__":

@@ -135,12 +135,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--repeats", type=int, default=4000)
     parser.add_argument("--seed", type=int, default=0)
-    args = parser.parse_args()
-    record = Record("intervals")
-    record["cost"] = cost(np.random.default_rng(args.seed))  # first: other cases would raise the peak
+    arguments = parser.parse_args()
+    record = Record("intervals", partial=arguments != parser.parse_args([]))
+    record["cost"] = cost(np.random.default_rng(arguments.seed))  # first: other cases would raise the peak
     print("| case | covers |\n|---|---|")
     record["covers"] = {}
-    for name, share in cases(np.random.default_rng(args.seed), args.repeats):
+    for name, share in cases(np.random.default_rng(arguments.seed), arguments.repeats):
         record["covers"][name] = share
         print(f"| {name} | {share:.1%} |", flush=True)
     record.save()

@@ -226,12 +226,12 @@ def measure(group: str) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--groups", nargs="+", choices=GROUPS, default=GROUPS)
-    groups = parser.parse_args().groups
-    record = Record("recommendation", partial=groups != GROUPS)
-    for group in groups:
+    arguments = parser.parse_args()
+    record = Record("recommendation", partial=arguments != parser.parse_args([]))
+    for group in arguments.groups:
         record[group] = measure(group)
-        record.save()
         show(record[group])
+    record.save()
 
 
 def show(found: dict[str, Any]) -> None:

@@ -48,8 +48,9 @@ def errors(reference, repeats, function, *arguments, size):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=20)
-    repeats = parser.parse_args().repeats
-    record = Record("sampled_measures")
+    arguments = parser.parse_args()
+    repeats = arguments.repeats
+    record = Record("sampled_measures", partial=arguments != parser.parse_args([]))
     for n in (5_000, 50_000):
         found = record[str(n)] = {}
         X, y = make_blobs(n, 12, centers=6, cluster_std=6.0, random_state=0)
@@ -63,15 +64,15 @@ def main():
             stated = {"stated": deviation * np.sqrt((1 - size / n) / size)}
             found[f"silhouette, {size}"] = errors(exact, repeats, silhouette, X, model.labels_, size=size) | stated
             found[f"within, {size}"] = errors(exact, repeats, within, X, model.labels_, size=size)
-        for function, arguments in (
+        for function, given in (
             (fuzzy_silhouette, (X, U)),
             (fuzzy_rand, (U, y)),
             (omega_index, (U > 0.25, np.eye(6)[y])),
         ):
             options = {} if n <= 5_000 else {"max_samples": 10_000, "random_state": 0}
-            reference, seconds = timed(function, *arguments, **options)
+            reference, seconds = timed(function, *given, **options)
             found[function.__name__] = {"reference": reference, "of": options or "all samples", "seconds": seconds}
-            found[f"{function.__name__}, 2000"] = errors(reference, repeats, function, *arguments, size=2000)
+            found[f"{function.__name__}, 2000"] = errors(reference, repeats, function, *given, size=2000)
         for name, row in found.items():
             print(f"n={n}, {name}: {row}", flush=True)
     record.save()

@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    record = Record("shading")
+    record = Record("shading", partial=arguments != parser.parse_args([]))
     columns = ["FCM", "default", "20 pixels", "10 pixels", "known gain", "correlation", "passes"]
     print("| phantom; shading | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 1) + "|")

@@ -133,10 +133,11 @@ def measure(name: str, data: str, model: Any, X: Any, seeds: range) -> dict[str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
-    seeds = range(parser.parse_args().seeds)
+    arguments = parser.parse_args()
+    seeds = range(arguments.seeds)
     warnings.simplefilter("ignore", ConvergenceWarning)
     print(f"{'method':15} {'data':12} {'all rows':>14} {'one epoch':>14} {'ratio':>9} {'worst':>9}")
-    record = Record("streaming")
+    record = Record("streaming", partial=arguments != parser.parse_args([]))
     for make in (blobs, unequal, photograph, digits):
         X, found = make(), record.setdefault(make.__name__, {})
         for name, (model, settled) in MODELS.items():

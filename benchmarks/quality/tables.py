@@ -20,6 +20,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import soft_clustering
+from benchmarks.lib.records import Record
 from benchmarks.lib.sets import GROUPS, add_arguments, sample, tabulate
 from soft_clustering._registry import REGISTRY
 
@@ -69,8 +70,7 @@ def main() -> None:
         X, y = sample(X, y, ROWS.get(name, len(X)))
         return float(adjusted_rand_score(y, table[name](len(np.unique(y)), seed).fit(X).labels_))
 
-    partial = arguments.models != [*table] or arguments.sets != [*GROUPS]
-    tabulate("tables", arguments, partial, arguments.seeds, score)
+    tabulate(Record("tables", partial=arguments != parser.parse_args([])), arguments, arguments.seeds, score)
 
 
 if __name__ == "__main__":

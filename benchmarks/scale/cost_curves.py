@@ -290,14 +290,16 @@ PARTS = {f.__name__: f for f in (rows, features, clusters, chunks, workers, thre
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, "model", []], help="all unless given")
-    chosen = parser.parse_args().parts or [*PARTS, "model"]
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all unless given")
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    record = Record("cost_curves", partial=chosen != [*PARTS, "model"])
-    for part in chosen:
-        record[part] = model(record) if part == "model" else PARTS[part]()
+    record = Record("cost_curves", partial=arguments != parser.parse_args([]))
+    for part in arguments.parts or PARTS:
+        record[part] = PARTS[part]()
         print(part, json.dumps(record[part], default=str)[:2000], flush=True)
-        record.save()
+    if not arguments.parts:
+        record["model"] = model(record)
+    record.save()
 
 
 if __name__ == "__main__":

@@ -273,11 +273,11 @@ PARTS = {"memory": memory, "overhead": overhead, "compare": compare, "disk": dis
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all unless given")
-    chosen = parser.parse_args().parts or list(PARTS)
-    record = Record("dask_passes", partial=chosen != list(PARTS))
-    for part in chosen:
+    arguments = parser.parse_args()
+    record = Record("dask_passes", partial=arguments != parser.parse_args([]))
+    for part in arguments.parts or PARTS:
         record[part] = PARTS[part]()
-        record.save()
+    record.save()
 
 
 if __name__ == "__main__":

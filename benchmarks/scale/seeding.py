@@ -91,10 +91,11 @@ def skin() -> tuple[np.ndarray, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
-    seeds = parser.parse_args().seeds
+    arguments = parser.parse_args()
+    seeds = arguments.seeds
     warnings.simplefilter("ignore", ConvergenceWarning)
     print(f"{'data':12} {'m':>5} {'seeds':17} {'start':>9} {'end':>9} {'worst end':>9} {'seconds':>8}")
-    record = Record("seeding")
+    record = Record("seeding", partial=arguments != parser.parse_args([]))
     for make in (blobs, photograph, skin, kddcup99, rare, heavy_tails):
         X, K = make()
         rows = da.from_array(X, chunks=(50_000, X.shape[1]))
@@ -124,7 +125,7 @@ def main() -> None:
                     record.setdefault(f"{make.__name__}, m={m}", {})[init] = line
                     shown = " ".join(f"{value:9.4f}" for value in line.values())
                     print(f"{make.__name__:12} {m:>5} {init:17} {shown}", flush=True)
-                record.save()
+    record.save()
 
 
 if __name__ == "__main__":

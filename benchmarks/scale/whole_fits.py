@@ -160,8 +160,8 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=names, default=names, metavar="NAME")
     parser.add_argument("--patience", type=float, default=3.0)
     arguments = parser.parse_args()
-    record = Record("whole_fits", partial=arguments.models != names)
-    curves = record.setdefault("curves", {})
+    record = Record("whole_fits", partial=arguments != parser.parse_args([]))
+    curves = record["curves"] = {}
     for name in arguments.models:
         curves[name] = found = curve(name, arguments.patience)
         last = found["n"][-1], found["seconds"][-1], found["MB"][-1]
@@ -169,7 +169,7 @@ def main() -> None:
             f"{name:14} {found.get('exponent', np.nan):5.2f} {last[0]:7d} {last[1]:8.3f} s {last[2]:8.1f} MB",
             flush=True,
         )
-        record.save()
+    record.save()
 
 
 if __name__ == "__main__":

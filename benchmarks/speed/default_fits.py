@@ -332,15 +332,15 @@ def main() -> None:
     for row in REGISTRY:
         if row.name not in OLDER:
             print(f"{row.name}: left out, the older package or its line in OLDER is missing", file=sys.stderr)
-    record = Record("default_fits", partial=arguments.models != names)
+    record = Record("default_fits", partial=arguments != parser.parse_args([]))
     for name in arguments.models:
         for K in (5, *OTHER_K.get(name, ())):
             row = compare(name, arguments.repeats, arguments.time_limit)
             record.setdefault(str(K), {})[name] = row
-            record["summary"] = summary(list(record["5"].values()))
-            record.save()
             print(name, f"K={K}", {key: value for key, value in row.items() if not key.endswith("seconds")}, flush=True)
+    record["summary"] = summary(list(record["5"].values()))
     print(record["summary"])
+    record.save()
 
 
 if __name__ == "__main__":

@@ -180,7 +180,7 @@ def main() -> None:
         if name not in registered:
             print(f"{name}: left out, not registered yet", file=sys.stderr)
     rows = [compare(name, n, arguments.repeats) for n in arguments.sizes for name in CASES if name in registered]
-    record = Record("external")
+    record = Record("external", partial=arguments != parser.parse_args([]))
     record["rows"] = rows
     record.save()
     table = pandas.DataFrame(rows).drop(columns="seconds")

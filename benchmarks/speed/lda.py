@@ -122,9 +122,10 @@ def extra_memory(K: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
+    arguments = parser.parse_args()
+    repeats = arguments.repeats
     warnings.simplefilter("ignore")
-    record = Record("lda")
+    record = Record("lda", partial=arguments != parser.parse_args([]))
     record["speed"] = {}
     news = read("bbc_news")[0]
     cases = {f"planted, 20,000 documents, K={K}": (make_topic_corpus(20_000, K, **PLANTED).counts, K) for K in (10, 50)}

@@ -144,10 +144,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--only", nargs="*", choices=MEASURES, default=list(MEASURES))
     arguments = parser.parse_args()
-    record = Record("metrics", partial=arguments.only != list(MEASURES))
+    record = Record("metrics", partial=arguments != parser.parse_args([]))
     for name in arguments.only:
         record[name] = MEASURES[name](arguments.repeats)
-        record.save()
+    record.save()
 
 
 if __name__ == "__main__":

@@ -64,14 +64,14 @@ def measure(runs: list[tuple[PlannedRun, dict]], path: Path, *data: Any, **parts
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, metavar="FILE", help="keep the report of samples")
-    output = parser.parse_args().output
-    record = Record("report")
+    arguments = parser.parse_args()
+    record = Record("report", partial=arguments != parser.parse_args([]))
     X, y = make_blobs(N_SAMPLES, 20, centers=K, cluster_std=6.0, random_state=0)
     ids = [f"customer {row:06}" for row in range(N_SAMPLES)]
     noise = np.random.RandomState(0)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        path = output or folder / "report.html"
+        path = arguments.output or folder / "report.html"
         fits = [FCM(K, m=1.1, n_init=1, random_state=seed).fit(X).memberships_ for seed in range(N_MODELS)]
         record["samples"] = measure(finished(folder, fits), path, X, y, name="blobs", ids=ids)
 

@@ -79,11 +79,11 @@ def units(name: str, repeats: int) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=9)
-    repeats = parser.parse_args().repeats
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    record = Record("units")
+    record = Record("units", partial=arguments != parser.parse_args([]))
     for name in UNITS:
-        record[name] = units(name, repeats)
+        record[name] = units(name, arguments.repeats)
         print(name, record[name], flush=True)
     record.save()
 

@@ -242,7 +242,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES), metavar="NAME")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    record = Record("packages", partial=arguments.only != list(CASES))
+    record = Record("packages", partial=arguments != parser.parse_args([]))
     for title in arguments.only:
         environment, case, remark = CASES[title]
         process = peer(environment)

@@ -491,18 +491,19 @@ def described(row: dict[str, Any]) -> str:
     return " | ".join(parts)
 
 
-def fastest(peers: dict[str, Any]) -> None:
-    """Print, for each method and size, the fastest peer that has not collapsed."""
+def fastest(peers: dict[str, Any]) -> list[dict[str, Any]]:
+    """For each method and size the peer of the shortest default fit among those that have not collapsed."""
+    found = []
     for method in METHODS:
         for n in map(str, SIZES):
             works = {
-                name: rows[n]
-                for name, rows in peers.items()
-                if rows["method"] == method and rows.get(n, {}).get("collapsed") is False
+                name: other["sizes"][n]["default"]["peer"]
+                for name, other in peers.items()
+                if other["method"] == method and other["sizes"].get(n, {}).get("collapsed") is False
             }
             if works:
-                name = min(works, key=lambda name: works[name]["default"]["peer"])
-                print(f"{method}, n={n}: the fastest peer that works is {name}; {described(works[name])}")
+                found.append({"method": method, "n": n, "peer": min(works, key=works.__getitem__)})
+    return found
 
 
 def main() -> None:
@@ -513,14 +514,18 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    record = Record("peers", partial=arguments.only is not None or arguments.sizes != list(SIZES))
-    record.setdefault("peers", {})
+    record = Record("peers", partial=arguments != parser.parse_args([]))
+    peers = record["peers"] = {}
     for name, other in zip(names, PEERS, strict=True):
         if arguments.only is None or any(part in name for part in arguments.only):
-            found = {"method": other.method, **all_sizes(other, arguments.sizes, arguments.repeats)}
-            record["peers"][name] = record["peers"].get(name, {}) | found
-            record.save()
-    fastest(record["peers"])
+            judged_by = METHODS[other.method].criterion.__name__.replace("_", " ")
+            sizes = all_sizes(other, arguments.sizes, arguments.repeats)
+            peers[name] = {"method": other.method, "criterion": judged_by, "sizes": sizes}
+    record["fastest"] = fastest(peers)
+    for row in record["fastest"]:
+        found = described(peers[row["peer"]]["sizes"][row["n"]])
+        print(f"{row['method']}, n={row['n']}: the fastest peer that works is {row['peer']}; {found}")
+    record.save()
 
 
 if __name__ == "__main__":

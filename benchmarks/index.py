@@ -101,9 +101,10 @@ _ABOVE = """# Benchmarks
   records when the site is built.
 
 Nothing else should run on the machine. The variable `SOFT_CLUSTERING_DATA_SHARED` names the folder of the shared data
-(tables, graphs, texts). Environments for packages that clash with ours are made on first use. What the benchmarks share
-(timing in turns, records, data sets, processes of other packages) is in `lib/`, and what the pages show of the records
-in `pages/`. A test fails if a script is not in the index.
+(tables, graphs, texts). Environments for packages that clash with ours are made on first use; packages of R are those
+of the system, and `lib/environments.py` says which. What the benchmarks share (timing in turns, records, data sets,
+processes of other packages) is in `lib/`, and what the pages show of the records in `pages/`. A test fails if a script
+is not in the index.
 
 Minutes are those of a machine with two cores.
 """

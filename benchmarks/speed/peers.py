@@ -27,6 +27,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from subprocess import CalledProcessError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -526,8 +527,11 @@ def main() -> None:
     for name, other in zip(names, PEERS, strict=True):
         if arguments.only is None or any(part in name for part in arguments.only):
             judged_by = METHODS[other.method].criterion.__name__.replace("_", " ")
-            sizes = all_sizes(other, arguments.sizes, arguments.repeats)
-            peers[name] = {"method": other.method, "criterion": judged_by, "sizes": sizes}
+            peers[name] = {"method": other.method, "criterion": judged_by, "sizes": {}}
+            try:
+                peers[name]["sizes"] = all_sizes(other, arguments.sizes, arguments.repeats)
+            except (OSError, RuntimeError, CalledProcessError) as error:  # not installed, or not on this machine
+                print(f"{name}: left out, {error}", flush=True)
     record["fastest"] = fastest(peers)
     for row in record["fastest"]:
         found = described(peers[row["peer"]]["sizes"][row["n"]])

@@ -32,7 +32,7 @@ BENCHMARKS = [
     Benchmark("speed", "passes", "FCM and GMM: a pass, a fit, memory, import", 5, (README, RESULTS)),
     Benchmark("speed", "default_fits", "Default fits of all methods against 0.2.0", 40, (RESULTS,)),
     Benchmark("speed", "units", "One pass or epoch against 0.2.0", 5, (RESULTS,)),
-    Benchmark("speed", "external", "The same fit by other packages: time and agreement", 2, (README, RESULTS)),
+    Benchmark("speed", "peers", "Fits, objectives and passes of other packages", 25, (README, RESULTS)),
     Benchmark("speed", "lda", "LDA against scikit-learn and gensim", 20, (README, RESULTS)),
     Benchmark("speed", "metrics", "Time and memory of the validity indices", 5, (RESULTS, GUIDE.format("metrics"))),
     Benchmark("speed", "report", "Size of a report, and seconds to write it", 1, (GUIDE.format("report"),)),
@@ -62,6 +62,7 @@ BENCHMARKS = [
     ),
     Benchmark("quality", "sampled_measures", "Error of measures on samples", 2, (GUIDE.format("metrics"),)),
     Benchmark("quality", "streaming", "One epoch of batches beside the fit of all rows", 2, ("CHANGELOG.md",)),
+    Benchmark("agreement", "packages", "Whether other packages find the same", 1, (RESULTS,)),
     Benchmark("scale", "whole_fits", "How the default fit of every method grows", 40, (SCALING,)),
     Benchmark("scale", "cost_curves", "What a pass costs, by rows, features, clusters, workers", 25, (SCALING,)),
     Benchmark("scale", "dask_passes", "What Dask adds to a pass", 10, ("docs/development/architecture.md",)),
@@ -100,9 +101,10 @@ _ABOVE = """# Benchmarks
   records when the site is built.
 
 Nothing else should run on the machine. The variable `SOFT_CLUSTERING_DATA_SHARED` names the folder of the shared data
-(tables, graphs, texts). Environments for packages that clash with ours are made on first use. What the benchmarks share
-(timing in turns, records, data sets, processes of other packages) is in `lib/`, and what the pages show of the records
-in `pages/`. A test fails if a script is not in the index.
+(tables, graphs, texts). Environments for packages that clash with ours are made on first use; packages of R are those
+of the system, and `lib/environments.py` says which. What the benchmarks share (timing in turns, records, data sets,
+processes of other packages) is in `lib/`, and what the pages show of the records in `pages/`. A test fails if a script
+is not in the index.
 
 Minutes are those of a machine with two cores.
 """

@@ -15,7 +15,8 @@ from benchmarks.pages import quality, scale, speed
 PARTS: dict[str, Callable[[], str]] = {
     part.__name__: part
     for part in (
-        *(speed.highlights, speed.default_fits, speed.units, speed.external),
+        *(speed.highlights, speed.default_fits, speed.units),
+        *(speed.fastest_peers, speed.peers, speed.packages),
         *(quality.paper_protocol, quality.tables, quality.best_radius, quality.few_labels, quality.documents),
         *(quality.communities, quality.planted_communities, quality.shading),
         *(scale.whole_fits, scale.passes, scale.scheduler, scale.graphs),

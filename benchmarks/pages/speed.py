@@ -46,9 +46,9 @@ def _rows() -> dict[str, Row]:
         what = f"LDA, 10 passes, own starts, bbc_news, K=10; our bound is {'better' if better else 'worse'}"
         found[name] = what, f"gensim `{name}`", faster(gensim[name], gensim["ours"])
 
-    ecm = next(row for row in read("external")["rows"] if row["algorithm"] == "ECM" and row["n"] == 1000)
-    what = "ECM to convergence, n=1000 d=8 K=3, all focal sets, same start"
-    found["ecm"] = what, "evclust", faster(ecm["reference_ms"], ecm["ours_ms"])
+    ecm = read("peers")["peers"]["evclust ecm"]["sizes"]["200"]["default"]
+    what = "ECM default fit, n=200 d=8 K=5, all focal sets, same weights"
+    found["ecm"] = what, "evclust", faster(ecm["peer"], ecm["ours"])
     race = graphs["BIGCLAM of others, overlap 0.0"]
     for name in ("soft-clustering 0.2.0", "karateclub"):
         better = race["ours"]["log_likelihood"] > race[name]["log_likelihood"]
@@ -71,28 +71,73 @@ def short() -> str:
     return table(["what", "against", "result"], chosen, right=False)
 
 
-@made_from("passes", "lda", "external", "graphs", "metrics")
+@made_from("passes", "lda", "peers", "graphs", "metrics")
 def highlights() -> str:
     """One line for each comparison with another package."""
     return table(["what", "against", "result"], _rows().values(), right=False)
 
 
-@made_from("external")
-def external() -> str:
-    """The same fit by other packages: the largest differences, and both times."""
+def _units(row: dict[str, Any]) -> list[str]:
+    """How many times faster ours is in the three units, with the milliseconds of both."""
+    cells = []
+    for unit in ("default", "to_reach", "pass"):
+        times = row.get(unit)
+        if times is None or min(times.values()) <= 0:
+            cells.append("not reached" if unit == "to_reach" and "criterion" in row else "-")
+        else:
+            both = " / ".join(significant(1e3 * times[side]) for side in ("ours", "peer"))
+            cells.append(f"{factor(times['peer'] / times['ours'])} ({both})")
+    return cells
+
+
+_UNITS = ["Default fit: times faster (ms, ours / theirs)", "To their objective", "One pass"]
+
+
+@made_from("peers")
+def fastest_peers() -> str:
+    """A row per method and size: the fastest peer that works."""
+    record = read("peers")
     rows = [
-        [
-            row["algorithm"],
-            row["reference"],
-            f"{row['n']:,}",
-            f"{row['max_diff']:.0e}",
-            "-" if row["proto_gap"] is None else f"{row['proto_gap']:.0e}",
-            f"{significant(row['ours_ms'])} / {significant(row['reference_ms'])}",
-        ]
-        for row in read("external")["rows"]
+        [row["method"], f"{int(row['n']):,}", row["peer"], *_units(record["peers"][row["peer"]]["sizes"][row["n"]])]
+        for row in record["fastest"]
     ]
-    header = ["", "Other package", "n", "Largest difference of memberships", "of prototypes", "ms, ours / theirs"]
-    return table(header, rows)
+    return table(["", "n", "Fastest peer that works", *_UNITS], rows, right=False)
+
+
+@made_from("peers")
+def peers() -> str:
+    """A row per peer and size: three units, and what both found."""
+    rows = []
+    for name, other in read("peers")["peers"].items():
+        for n, row in other["sizes"].items():
+            values = row.get("criterion")
+            found = f"{values['ours']:.5g} / {values['peer']:.5g}" if values else "-"
+            index = f"{row['ari']['ours']:.2f} / {row['ari']['peer']:.2f}" if "ari" in row else "-"
+            remark = "theirs has collapsed" if row.get("collapsed") else row.get("problem", "")
+            line = [name, other["method"], f"{int(n):,}", *_units(row), other["criterion"], found, index, remark]
+            rows.append(line)
+    header = [
+        "",
+        "Ours",
+        "n",
+        *_UNITS,
+        "Criterion (larger is better)",
+        "Ours / theirs",
+        "Adjusted Rand index",
+        "Remark",
+    ]
+    return table(header, rows, right=False)
+
+
+@made_from("packages")
+def packages() -> str:
+    """A row per package: the largest differences."""
+    rows = [
+        [title, ", ".join(f"{quantity} {value:.0e}" for quantity, value in row["differences"].items()), row["remark"]]
+        for title, row in read("packages").items()
+        if title != "stamp"
+    ]
+    return table(["", "Largest differences", "Remark"], rows, right=False)
 
 
 #: What the times do not say.
@@ -127,18 +172,37 @@ def default_fits() -> str:
     fits += [(name, row, f", K={K}") for K in ("3", "10") for name, row in record[K].items()]
     for name, row, K in fits:
         theirs = f"theirs: {row['older_problem']}" if row["older_problem"] else ""
+        reach = row.get("reach_ms")
         rows.append(
             [
                 f"{{class}}`~soft_clustering.{name}`{K}",
                 "-" if row["speedup"] is None else factor(row["speedup"]),
                 _both(row, "ms"),
+                "-" if reach is None else f"{factor(row['older_ms'] / reach)} ({significant(reach)})",
                 _both(row, "ari", ".2f"),
                 _both(row, "peak_mb", ".1f"),
                 "; ".join(filter(None, (theirs, NOTES.get(name, "") if not K else ""))),
             ]
         )
-    header = ["", "Times faster", "ms, ours / theirs", "Adjusted Rand index", "Peak MB", "Remark"]
-    return table(header, rows, right=False)
+    header = [
+        "",
+        "Times faster",
+        "ms, ours / theirs",
+        "To their index (ms)",
+        "Adjusted Rand index",
+        "Peak MB",
+        "Remark",
+    ]
+    return f"{table(header, rows, right=False)}\n\n{_means(record.get('summary', {}))}"
+
+
+def _means(summary: dict[str, Any]) -> str:
+    """The geometric means in a sentence each."""
+    return " ".join(
+        f"Geometric mean, {part} ({mean['methods']} methods): {factor(mean['times_faster'])} times faster."
+        for part, mean in summary.items()
+        if isinstance(mean, dict)
+    )
 
 
 @made_from("units")

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.lib.environments import Interpreter, PeerProcess, venv_python
+from benchmarks.lib.environments import Interpreter, older, peer
 from benchmarks.lib.processes import ours
 from benchmarks.lib.records import Record
 from soft_clustering.datasets import make_overlapping_graph
@@ -82,10 +82,8 @@ BIGCLAMS = {
 
 
 def karateclub() -> Interpreter:
-    """A process with karateclub, whose pinned requirements cannot be installed on a current Python."""
-    needed = ["numpy", "scipy", "scikit-learn", "pandas", "networkx", "tqdm", "pygsp", "python-louvain"]
-    more = ["python-Levenshtein", "gensim", "decorator", "setuptools", "six"]
-    process = Interpreter(venv_python("karateclub", ["--no-deps", "karateclub==1.3.3"], needed + more), "-I")
+    """A process with karateclub."""
+    process = peer("karateclub")
     process.run(
         "import networkx\nfrom karateclub import BigClam\n"
         "def embedding(G):\n    model = BigClam(dimensions=K)\n    model.fit(G)\n    return model._embedding"
@@ -106,7 +104,7 @@ def race(overlap: float, repeats: int) -> dict[str, Any]:
     k = 5
     graph = make_overlapping_graph(1000, k, overlap=overlap, degree=20.0, background_degree=4.0, random_state=0)
     A = graph.adjacency.toarray()
-    processes = {"ours": ours(), "soft-clustering 0.2.0": PeerProcess(), "karateclub": karateclub()}
+    processes = {"ours": ours(), "soft-clustering 0.2.0": older(), "karateclub": karateclub()}
     for name, process in processes.items():
         process.run(f"import numpy\nK = {k}\nA = numpy.array({A.tolist()})")
         process.run(

@@ -25,7 +25,7 @@ from scipy.sparse import csr_array, save_npz
 from sklearn.decomposition import LatentDirichletAllocation
 
 from benchmarks.lib.corpora import read
-from benchmarks.lib.environments import Interpreter, venv_python
+from benchmarks.lib.environments import peer
 from benchmarks.lib.processes import ours
 from benchmarks.lib.records import Record
 from benchmarks.lib.timing import timed
@@ -74,7 +74,7 @@ def against_scikit_learn(X: Any, K: int, repeats: int) -> dict[str, Any]:
 
 def against_gensim(X: Any, K: int, repeats: int) -> dict[str, Any]:
     """Ten passes of gensim's two estimators with our priors, in turns with ours, and the bound that each reaches."""
-    process = Interpreter(venv_python("gensim", ["gensim"]))
+    process = peer("gensim")
     with tempfile.TemporaryDirectory() as folder:
         save_npz(Path(folder, "counts.npz"), X)
         process.run(

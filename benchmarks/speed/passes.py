@@ -21,7 +21,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-from benchmarks.lib.environments import PeerProcess
+from benchmarks.lib.environments import older
 from benchmarks.lib.records import Record
 from benchmarks.lib.timing import in_turns
 from soft_clustering import FCM, GMM, kernels
@@ -148,7 +148,7 @@ def fcm_iris(repeats: int) -> dict:
 
 def fcm_default(repeats: int) -> dict:
     """The default fit (5 starts) at n=1000, d=8 against the older package's default (1 start): mean over 10 seeds."""
-    peer = PeerProcess()
+    peer = older()
     out: dict[str, float] = {}
     for std in (1.0, 4.0, 8.0):
         make = f"make_blobs(1000, 8, centers=4, cluster_std={std}, random_state=0)"

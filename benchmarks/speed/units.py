@@ -13,7 +13,7 @@ import warnings
 
 import numpy as np
 
-from benchmarks.lib.environments import PeerProcess
+from benchmarks.lib.environments import older
 from benchmarks.lib.processes import ours
 from benchmarks.lib.records import Record
 from benchmarks.speed.default_fits import OLDER, give
@@ -54,7 +54,7 @@ _REST = 0.1  # seconds until the threads of the other side are asleep
 
 def units(name: str, repeats: int) -> dict[str, float]:
     """Milliseconds per unit of work on both sides, in turns."""
-    sides = {"ours": ours(), "older": PeerProcess()}
+    sides = {"ours": ours(), "older": older()}
     best = {}
     for label, process in sides.items():
         process.run("import warnings\nwarnings.simplefilter('ignore')")

@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from .._types import Array
+from ..engine.threads import threads_that_pay
 from .network import row_sums
 
 _SMALL = 50  # nodes, up to which all eigenvectors are computed
@@ -44,7 +45,7 @@ def cluster_directions(vectors: Array, K: int, n_init: int, rng: np.random.Rando
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     rows = vectors / np.where(norms > 0, norms, 1.0)
     seed = rng.randint(2**31 - 1)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threads_that_pay(rows.size * K):
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different directions than clusters
         labels: NDArray[np.intp] = KMeans(K, n_init=n_init, random_state=seed).fit(rows).labels_
     return labels

@@ -37,7 +37,7 @@ from ..base import InductiveSoftClusterer
 from ..engine.blocks import Frame, make_blocks
 from ..engine.collapse import rows_alike
 from ..engine.fitting import Fit, say
-from ..engine.threads import single_threaded_blas
+from ..engine.threads import single_threaded_blas, threads_that_pay
 from ..inputs.features import check_enough_samples
 from ..inputs.labels import resolve_n_clusters, validate_partial_labels
 from ..inputs.pairwise import validate_kernel_rows
@@ -348,7 +348,7 @@ class SoftKSC(InductiveSoftClusterer):
             if clusters is not None:
                 return cluster_means(scores, clusters, np.zeros((K, K - 1))), True
         points = comparable(scores, scores)[0]
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), threads_that_pay(points.size * K):
             warnings.simplefilter("ignore", ConvergenceWarning)  # of too few distinct points, _complaints warns
             kmeans = KMeans(K, n_init=_STARTS, random_state=rng).fit(points)
         # The centre of an empty cluster is a copy of another one.

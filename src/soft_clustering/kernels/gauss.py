@@ -71,7 +71,7 @@ def gauss_statistics(
         )
     else:
         K, d = means.shape
-        grid = kernels.row_grid(block, K * d if full else K, K * d * d if full else K * d)
+        grid = kernels.row_grid(block, K * (d // 2 + 1) if full else K, K * d * d if full else K * d)
         answer = kernels.compiled.gauss_statistics(
             block.rows, means, factors, constants, linear, full, memberships, rule, np.array(parameters), *grid
         )
@@ -92,7 +92,7 @@ def gauss_memberships(
     if not kernels.use_compiled():
         return reference.gauss_memberships(block, means, factors, constants, full, rule, *parameters, linear=linear)
     K, d = means.shape
-    grid = kernels.row_grid(block, K * d if full else K, 0)
+    grid = kernels.row_grid(block, K * (d // 2 + 1) if full else K, 0)
     answer: tuple[NDArray[Any], NDArray[np.float64]] = kernels.compiled.gauss_memberships(
         block.rows, means, factors, constants, linear, full, rule, np.array(parameters), *grid
     )

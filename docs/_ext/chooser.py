@@ -116,6 +116,7 @@ QUESTIONS = (
             Option("many_features", "many related features", "not made for many related features"),
             Option("many_clusters", "many clusters", "may end in a poor optimum of many clusters"),
             Option("learnt_softness", "how soft must be learnt", "the softness is a parameter"),
+            Option("doubt", "sure members told from doubtful ones", "has degrees only"),
             Option("stream", "rows arrive in batches", "needs all rows at once"),
         ),
         4,

@@ -14,6 +14,7 @@ TRAITS = {
     "many_features": "made for many related features",
     "many_clusters": "searches on where many clusters make many poor optima",
     "learnt_softness": "learns how soft the memberships are",
+    "doubt": "tells sure members from doubtful ones",
     "large": "takes time and memory linear in the size of the data",
     "stream": "learns from batches",
     "labels": "uses labels of a few samples",
@@ -110,7 +111,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Lingras, West (2004)",
         "round clusters, sure and doubtful members to be separated; not for elongated clusters or fine degrees",
-        suits=("round", "overlap", "large"),
+        suits=("round", "overlap", "large", "doubt"),
     ),
     Row(
         "AFCM",
@@ -223,7 +224,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Masson, Denoeux (2008)",
         "round clusters, doubt between clusters to be told from outliers; not for many clusters or elongated ones",
-        suits=("round", "outliers", "overlap", "stream"),
+        suits=("round", "outliers", "overlap", "stream", "doubt"),
     ),
     Row(
         "EVCLUS",
@@ -233,7 +234,7 @@ REGISTRY: tuple[Row, ...] = (
         "Denoeux, Masson (2004); Denoeux, Sriboonchitta, Kanjanatarakul (2016)",
         "dissimilarities instead of features, doubt to be told from outliers; not for very many rows, as it fits pairs "
         "of them, or overlap in 40 features and more",
-        suits=("outliers", "overlap"),
+        suits=("outliers", "overlap", "doubt"),
     ),
     Row(
         "KFCM",

@@ -118,3 +118,18 @@ def test_sparse_rule_is_the_projection_onto_the_simplex(monkeypatch, K, gamma, c
     np.testing.assert_allclose(weights, np.where(F > 0.5, U / (2 * F), -U), rtol=1e-12, atol=1e-15)
     rows = centers.center_rows(block_of(X), V, "sparse", gamma, 0.0)
     np.testing.assert_allclose(rows, (U * (F + gamma * U)).sum(axis=1), rtol=1e-13)
+
+
+@needs_kernels
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("K", [2, 3, 5, 8, 9, 13])
+def test_types_of_indices_give_the_same_bits(K, dtype):
+    X = sparse.csr_array(np.random.default_rng(K).poisson(0.7, size=(700, 17)).astype(dtype))
+    V = np.random.default_rng(0).gamma(1.0, size=(K, 17))
+    found = []
+    for index in (np.int32, np.int64):
+        rows = sparse.csr_array((X.data, X.indices.astype(index), X.indptr.astype(index)), X.shape)
+        assert rows.indices.dtype == index
+        found.append(centers.center_statistics(block_of(rows), V, "fcm", 1.7))
+    assert found[0].total.tobytes() == found[1].total.tobytes()
+    assert found[0].objective == found[1].objective

@@ -18,12 +18,15 @@
 #if defined(__GNUC__)
 #define ALIGNED __attribute__((aligned(64)))
 #define INLINE inline __attribute__((always_inline))
+#define OPAQUE(flag) __asm__("" : "+r"(flag)) /* keeps one loop for both values of a flag: two would round differently */
 #elif defined(_MSC_VER)
 #define ALIGNED __declspec(align(64))
 #define INLINE __forceinline
+#define OPAQUE(flag) (void)(flag)
 #else
 #define ALIGNED
 #define INLINE inline
+#define OPAQUE(flag) (void)(flag)
 #endif
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #define HAS_WIDE 1

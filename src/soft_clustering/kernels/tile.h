@@ -200,8 +200,10 @@ static INLINE TARGET double NAME(sparse_dots)(const rows_t *x, int64_t begin, in
 {
     const REAL *values = (const REAL *)x->values;
     double sum[8] = {0}, norm = 0;
+    int index64 = x->index64;
     for (int64_t p = begin; p < end; p++) {
-        const int64_t j = csr_at(x->indices, x->index64, p);
+        OPAQUE(index64);
+        const int64_t j = csr_at(x->indices, index64, p);
         const double z = scaled((double)values[p], x->scale[j]);
         norm += z * z;
         for (int k = 0; k < NK; k++)

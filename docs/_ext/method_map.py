@@ -18,6 +18,7 @@ LABELS = {
     "many_features": "many features",
     "many_clusters": "many clusters",
     "learnt_softness": "softness learnt",
+    "doubt": "sure or doubtful",
     "stream": "batches",
     "short_texts": "short texts",
     "similarity": "own similarity",

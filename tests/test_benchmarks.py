@@ -8,7 +8,11 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import soft_clustering
+from soft_clustering._registry import REGISTRY
 
 ROOT = Path(__file__).resolve().parents[1]
 if not (ROOT / "benchmarks" / "results").is_dir():
@@ -199,3 +203,19 @@ def test_the_paper_is_quoted_correctly(shared_data):
     for name, completed, ari, nmi, ms in rows:
         quoted = {"completed": int(completed), "ari": float(ari), "nmi": float(nmi), "ms": float(ms)}
         assert models[name]["paper"] == quoted
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [row.name for row in REGISTRY if row.extra is None])
+def test_page_says_who_takes_dask_arrays(name):
+    da = pytest.importorskip("dask.array")
+    estimator = getattr(soft_clustering, name)()
+    if estimator.modality != "features":
+        assert not pages.scale.takes_dask(name)
+        return
+    X = da.from_array(np.random.default_rng(0).uniform(0.1, 0.9, size=(60, 3)), chunks=(30, 3))
+    if pages.scale.takes_dask(name):
+        assert estimator.fit(X).memberships_.shape == (60, estimator.n_clusters_)
+    else:
+        with pytest.raises(TypeError, match="Dask"):
+            estimator.fit(X)

@@ -14,6 +14,7 @@ import benchmark_models as models
 import joblib
 import numpy as np
 import pytest
+from helpers.clusters import two_workers
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
@@ -692,11 +693,7 @@ def test_numbers_that_json_does_not_know():
 @pytest.fixture(scope="module")
 def cluster():
     """A Dask cluster of two processes."""
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
-        distributed.Client(made, set_as_default=False) as client,
-    ):
+    with two_workers() as client:
         yield client
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.clusters import two_workers
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
@@ -41,12 +42,7 @@ def explicit(name):
 
 @pytest.fixture(scope="module")
 def workers():
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
-        Client(made, set_as_default=False) as client,
-    ):
+    with two_workers() as client:
         yield client
 
 
@@ -150,8 +146,35 @@ def test_chunks_of_one_worker_go_together(cluster, monkeypatch):
     assert held.keys() == set(range(24))
     assert sorted(c for group in groups for c in group) == list(range(24))
     assert len(groups) == 2  # two workers of one thread
-    for group in groups:
-        assert len({held[c] for c in group}) == 1
+    assert [len(group) for group in groups] == [12, 12]
+    moved = [sum(held[c] != held[group[0]] for c in group) for group in groups]
+    assert sum(min(count, 12 - count) for count in moved) == abs(12 - list(held.values()).count(held[0]))
+
+
+def test_chunks_on_one_worker_are_shared_with_the_other(cluster, monkeypatch):
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_GROUP", 1)
+    monkeypatch.setattr(dask_blocks, "_SMALLEST_BLOCK", 1)
+    first = next(iter(cluster.nthreads()))
+    rows = da.from_array(X, chunks=(50, 4))
+    with dask.config.set(scheduler="threads"):
+        expected = GMM(3, random_state=0).fit(rows).centers_
+    data = rows.persist(workers=[first])
+    described = dask_blocks.Groups(data, None)
+    assert set(described._holders.values()) == {first}
+    assert described._numbers(cluster, described._holders) == [list(range(12)), list(range(12, 24))]
+    assert GMM(3, random_state=0).fit(data).centers_.tobytes() == expected.tobytes()
+
+
+def test_even_shares_follow_the_threads():
+    blocks = [[c] for c in range(12)]
+    held = {"a": blocks[::2], "b": blocks[1::2]}
+    threads = {"a": 1, "b": 1, "c": 2}
+    assert dask_blocks._evened_out(held, threads) == {
+        "a": [[0], [2], [4]],
+        "b": [[1], [3], [5]],
+        "c": [[6], [7], [8], [9], [10], [11]],
+    }
+    assert dask_blocks._evened_out(held, {"a": 2, "b": 2}) == held
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 13])

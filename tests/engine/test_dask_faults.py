@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from helpers.clusters import two_workers
 from sklearn.datasets import make_blobs
 
 from soft_clustering import FCM
@@ -24,11 +25,7 @@ def cluster(monkeypatch):
     """Two workers of their own processes, in use for one test, which may ruin them."""
     monkeypatch.setattr(dask_blocks, "_SMALLEST_GROUP", 1)
     monkeypatch.setattr(dask_blocks, "_SMALLEST_BLOCK", 1)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
-        distributed.Client(made) as client,
-    ):
-        client.made = made
+    with two_workers() as client, client.as_current():
         yield client
 
 
@@ -97,8 +94,8 @@ def small_cluster(monkeypatch):
     settings = {"target": False, "spill": False, "pause": 0.6, "terminate": False}
     with (
         dask.config.set({f"distributed.worker.memory.{name}": value for name, value in settings.items()}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=LIMIT, dashboard_address=None) as made,
-        distributed.Client(made) as client,
+        two_workers(memory_limit=LIMIT) as client,
+        client.as_current(),
     ):
         yield client
 
@@ -181,7 +178,7 @@ def test_all_workers_paused(small_cluster, undisturbed, monkeypatch):
 
 def test_scheduler_gone(cluster, monkeypatch):
     data = da.from_array(X, chunks=(250, 4)).persist()
-    after_passes(monkeypatch, 8, cluster.made.close)
+    after_passes(monkeypatch, 8, cluster.cluster.close)
     with pytest.raises(RuntimeError, match="the Dask cluster was lost during the fit"):
         slow_model().fit(data)
 

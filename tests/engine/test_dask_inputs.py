@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.clusters import two_workers
 from scipy import sparse
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
@@ -57,12 +58,7 @@ def started(name, rows):
 
 @pytest.fixture(scope="module")
 def workers():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="700MB"
-        ) as made,
-        distributed.Client(made, set_as_default=False) as client,
-    ):
+    with two_workers(memory_limit="700MB") as client:
         yield client
 
 

@@ -6,6 +6,7 @@ import time
 import joblib
 import numpy as np
 import pytest
+from helpers.clusters import two_workers
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
@@ -45,10 +46,7 @@ class Where(ClusterMixin, BaseEstimator):
 
 @pytest.fixture(scope="module")
 def workers():
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
-        distributed.Client(made, set_as_default=False) as client,
-    ):
+    with two_workers() as client:
         yield client
 
 

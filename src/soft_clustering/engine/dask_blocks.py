@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import dask
@@ -458,8 +458,12 @@ class Groups:
             for group in groups
         ]
         # What is only made of persisted chunks is made again in each pass: it may be larger than they are.
-        persisted = {future.key for future in _futures(self.X)} >= {(self.X.name, c, 0) for c in range(len(chunks))}
-        return client.compute(described, optimize_graph=False) if persisted and client is not None else described
+        return client.compute(described, optimize_graph=False) if self._persisted and client is not None else described
+
+    @cached_property
+    def _persisted(self) -> bool:
+        """Whether the chunks themselves are in the memory of a cluster."""
+        return {future.key for future in _futures(self.X)} >= {(self.X.name, c, 0) for c in range(len(self.sizes))}
 
     @cached_property
     def _holders(self) -> dict[int, str]:
@@ -488,6 +492,8 @@ class Groups:
         by_worker: dict[str, list[list[int]]] = defaultdict(list)
         for block in blocks:
             by_worker[held.get(block[0], "")].append(block)
+        if self._persisted and by_worker.keys() <= threads.keys() and sum(threads.values()) <= min(most, len(blocks)):
+            by_worker = _evened_out(by_worker, threads)
         groups = []
         for worker, numbers in by_worker.items():
             share = threads.get(worker, sum(threads.values()))
@@ -522,6 +528,20 @@ class Groups:
                 return None
             graphs.append((self._place(c), part, keys))
         return graphs
+
+
+def _evened_out(by_worker: dict[str, list[list[int]]], threads: dict[str, int]) -> dict[str, list[list[int]]]:
+    """The same blocks, moved from workers that hold more than the share of their threads to those that hold less.
+
+    The slowest worker sets the pace of every pass, while a block travels once.
+    """
+    edges = np.cumsum([0, *threads.values()]) * sum(map(len, by_worker.values())) // sum(threads.values())
+    shares = dict(zip(threads, np.diff(edges).tolist(), strict=True))
+    kept = {worker: by_worker.get(worker, [])[:share] for worker, share in shares.items()}
+    surplus = iter([block for worker, blocks in by_worker.items() for block in blocks[shares[worker] :]])
+    return {
+        worker: sorted([*blocks, *islice(surplus, shares[worker] - len(blocks))]) for worker, blocks in kept.items()
+    }
 
 
 def _chunked(weight: Array, starts: list[int]) -> dask.array.Array:

@@ -35,9 +35,9 @@ def browser():
         yield browser
 
 
-@pytest.fixture(params=[16, 0], ids=["16-byte", "widest"])
+@pytest.fixture(params=[16, 32, 0], ids=["16-byte", "32-byte", "widest"])
 def vectors(request):
-    """Both instantiations of the vector code: the baseline, and the widest that the processor has."""
+    """The instantiations of the vector code: the baseline, the next one, and the widest that the processor has."""
     kernels.compiled.vector_bytes(request.param)
     yield
     kernels.compiled.vector_bytes(0)

@@ -19,6 +19,7 @@ from sklearn.preprocessing import scale
 from soft_clustering import SoftDBSCANGM
 from soft_clustering.density import soft_dbscan_gm
 from soft_clustering.density.eps import gaussian_means
+from soft_clustering.engine import neighbors
 from soft_clustering.engine.blocks import Blocks, Subspace
 
 IRIS = load_iris().data
@@ -236,10 +237,10 @@ def test_number_of_clusters_is_read_only_and_known_after_the_fit():
 
 
 @pytest.mark.parametrize("d", [2, 20])
-@pytest.mark.parametrize("few_pairs", [10**9, 0])
-def test_copies_of_points_by_trees_and_by_brute_force(monkeypatch, d, few_pairs):
-    """Core distances of 0: every point is a cluster, also where distances of 0 come out as 1e-8."""
-    monkeypatch.setattr(soft_dbscan_gm, "_FEW_PAIRS", few_pairs)
+@pytest.mark.parametrize("scanned", [0, 1000])
+def test_copies_of_points_by_trees_and_by_all_pairs(monkeypatch, d, scanned):
+    """Core distances of 0: every point is a cluster."""
+    monkeypatch.setattr(neighbors, "_SCANNED", scanned)
     points = np.random.RandomState(0).normal(size=(4, d)) + 100
     model = SoftDBSCANGM().fit(np.repeat(points, 10, axis=0))
     assert model.n_clusters_ == 4
@@ -247,10 +248,10 @@ def test_copies_of_points_by_trees_and_by_brute_force(monkeypatch, d, few_pairs)
     assert same_partition(model.labels_, np.repeat(np.arange(4), 10))
 
 
-def test_brute_force_equals_trees(monkeypatch):
+def test_all_pairs_equal_trees(monkeypatch):
     X, _ = make_blobs(400, 30, centers=4, cluster_std=2, random_state=0)
     expected = SoftDBSCANGM().fit(X)
-    monkeypatch.setattr(soft_dbscan_gm, "_FEW_PAIRS", 0)
+    monkeypatch.setattr(neighbors, "_SCANNED", 0)
     model = SoftDBSCANGM().fit(X)
     np.testing.assert_array_equal(model.dbscan_labels_, expected.dbscan_labels_)
     np.testing.assert_allclose(model.memberships_, expected.memberships_, rtol=0, atol=1e-12)

@@ -317,6 +317,7 @@ def test_every_rule_has_a_twin():
 @pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 def test_vector_bytes():
     widest = kernels.compiled.vector_bytes()
-    assert widest in (8, 16, 32)
-    assert kernels.compiled.vector_bytes(16) == min(widest, 16)
+    assert widest in (8, 16, 32, 64)
+    for limit in (16, 32):
+        assert kernels.compiled.vector_bytes(limit) == min(widest, limit)
     assert kernels.compiled.vector_bytes(0) == widest

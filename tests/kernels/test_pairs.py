@@ -36,6 +36,40 @@ def test_sums_over_pairs(n, d, vectors):
 
 
 @needs_kernels
+@pytest.mark.parametrize("d", [1, 3, 8, 300])
+@pytest.mark.parametrize("n, m, k", [(1, 1, 1), (64, 65, 5), (65, 40, 40), (130, 777, 11)])
+def test_nearest_points(n, m, k, d, vectors):
+    """Whole numbers have many equal distances, the first of which count, and no rounding."""
+    points, own = rows("integers", m, d), rows("integers", n, d)
+    squared = cdist(own, points, "sqeuclidean")
+    expected = np.argsort(squared, axis=1, kind="stable")[:, :k]
+    for found in (pairs.nearest(points, own, k), reference.nearest(points, own, k)):
+        np.testing.assert_array_equal(found[1], expected)
+        np.testing.assert_array_equal(found[0], np.take_along_axis(squared, expected, axis=1))
+
+
+@needs_kernels
+@pytest.mark.usefixtures("three_threads")
+def test_nearest_points_do_not_depend_on_the_threads():
+    Z = rows("plain", 1500, 5)
+    with kernels.one_thread():
+        alone = pairs.nearest(Z, Z, 7)
+    np.testing.assert_array_equal(pairs.nearest(Z, Z, 7), alone)
+
+
+@needs_kernels
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("at_once", [1, 1000, 1 << 21])
+def test_pairs_within_a_radius(monkeypatch, at_once, compiled):
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    monkeypatch.setattr(pairs, "_AT_ONCE", at_once)
+    Z = rows("integers", 150, 3)
+    close = np.triu(cdist(Z, Z, "sqeuclidean") <= 4, 1)
+    assert sorted(zip(*pairs.pairs_within(Z, 2.0), strict=True)) == sorted(zip(*np.nonzero(close), strict=True))
+
+
+@needs_kernels
 @pytest.mark.usefixtures("three_threads")
 def test_sums_do_not_depend_on_the_threads():
     Z, weight = rows("plain", 1500, 5), np.ones(1500)

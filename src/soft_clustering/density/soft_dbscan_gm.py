@@ -41,7 +41,7 @@ from ..engine.covariance import (
 )
 from ..engine.fitting import Fit, say
 from ..engine.loop import Policy, Run, no_units, state_shift
-from ..engine.neighbors import TREE_FEATURES, Search
+from ..engine.neighbors import Search
 from ..fuzzy.fuzzifier import resolve_fuzzifier
 from ..inputs.features import refuse_dask
 from ..kernels import EMPTY, reference
@@ -55,8 +55,6 @@ _RULED = 2000  # rows on which 'auto' chooses
 _IN_GAUSSIAN = 0.9  # quantile of the core distances within a cluster of G-means
 _TIE = 1e-9  # a distance beyond eps by less (relatively) is within: ties do not depend on the rounding
 _LEAST, _MOST = 1e-150, 1e150  # radii between which no square overflows or underflows
-_FEW_PAIRS = 10**7  # n^2 d up to which trees cost nothing to speak of
-_BLUR = 1e-7  # error of a distance by brute force, relative to the largest norm
 
 
 class Prototypes(NamedTuple):
@@ -165,8 +163,8 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
     that distances are Mahalanobis ones, and that the loop iterates are from memory. Rows are taken along a fixed
     projection, so that the result does not depend on their order, samples in reach of two clusters included.
 
-    The search for neighbours is by a tree, or for many rows of more than 15 features by brute force: O(n log n) time in
-    few features, O(n^2 d) in many, and memory of the order of all pairs within the radius; ``'auto'`` runs it twice.
+    The search for neighbours is by a tree in few features, or else it looks at all pairs: O(n log n) or O(n^2 d) time,
+    and memory of the order of all pairs within the radius; ``'auto'`` runs it twice.
     A pass costs O(n K d^2) time and O(K d^2) memory beyond X and ``memberships_``, K with the singletons; if there are
     fewer rows than features, it works in their span.
     ``score`` is minus the objective. Weights count as samples against ``min_samples``, so their unit matters.
@@ -275,11 +273,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
 
     def _dbscan(self, Z: Array, weight: Array, unit: float) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
         """Labels and core samples of DBSCAN, and its radius in the coordinates of Z."""
-        n, d = Z.shape
-        # Brute force is faster in many features, but blurs small distances, which trees measure directly.
-        brute = d > TREE_FEATURES and n * n * d > _FEW_PAIRS
-        least = max(_LEAST, _BLUR * float(np.sqrt(np.einsum("ij,ij->i", Z, Z).max()))) if brute else _LEAST
-        search = Search(Z, brute, self.n_jobs)
+        search = Search(Z, self.n_jobs)
         if not isinstance(self.eps, str):
             radius = float(self.eps) * unit
         else:
@@ -289,18 +283,18 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
                 inside = [parts == k for k in range(parts.max() + 1)]
                 radius = float(np.mean([quantile(reach[k], weight[k], _IN_GAUSSIAN) for k in inside]))
             else:
-                radius = float(quantile(reach, weight, self._best_percentile(Z, weight, reach, brute)))
-        radius = min(max(radius, least), _MOST)
+                radius = float(quantile(reach, weight, self._best_percentile(Z, weight, reach)))
+        radius = min(max(radius, _LEAST), _MOST)
         return *density_clusters(search.pairs(radius * (1 + _TIE)), weight, self.min_samples), radius
 
-    def _best_percentile(self, Z: Array, weight: Array, reach: Array, brute: bool) -> float:
+    def _best_percentile(self, Z: Array, weight: Array, reach: Array) -> float:
         """The largest percentile of the core distances that separates nearly as well as the best one."""
         if len(Z) > _RULED:
             # A sample is sparser, but its percentiles are at the same places.
             middles = (np.arange(_RULED) + 0.5) / _RULED
             Z = Z[reference.draw(weight, np.arange(len(Z)), middles)]
             weight = np.full(_RULED, min(weight.sum() / len(weight), 1.0))
-            reach = core_distances(Z, weight, self.min_samples, Search(Z, brute, self.n_jobs))
+            reach = core_distances(Z, weight, self.min_samples, Search(Z, self.n_jobs))
         found = separation(Z, weight, reach, quantile(reach, weight, _PERCENTILES) * (1 + _TIE))
         if not found.any():
             return float(_PERCENTILES[-1])

@@ -9,11 +9,11 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial import KDTree
-from sklearn.neighbors import NearestNeighbors
 
 from .._types import Array
+from ..kernels.pairs import nearest, pairs_within
 
-TREE_FEATURES = 15  # up to which trees are faster than brute force
+_SCANNED = 1000  # rows of two features up to which looking at all of them is faster than a tree
 _TIE = 1e-6  # part of the mean weight: a neighbour of smaller weight is as far as the last
 
 
@@ -21,12 +21,12 @@ Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 class Search:
-    """Neighbours among rows (n, d): by a tree, or by brute force, which is faster in many features but less exact."""
+    """Neighbours among rows (n, d): by a tree, or by looking at all rows where that is faster, as in many features."""
 
-    def __init__(self, Z: Array, brute: bool = False, n_jobs: int | None = None) -> None:
-        self._given = Z, brute, n_jobs
-        self.n, self._jobs = len(Z), effective_n_jobs(n_jobs)
-        self._search: Any = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(Z) if brute else KDTree(Z)
+    def __init__(self, Z: Array, n_jobs: int | None = None) -> None:
+        n, d = Z.shape
+        self.n, self._given = n, (Z, n_jobs)
+        self._tree = KDTree(Z) if n > _SCANNED * max(1, (d - 2) ** 2) else None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"given": self._given}  # the tree is built again
@@ -36,19 +36,19 @@ class Search:
 
     def nearest(self, rows: Array, k: int) -> tuple[Array, NDArray[np.intp]]:
         """Ascending distances (rows, k) to the nearest, and which they are."""
-        if isinstance(self._search, KDTree):
-            distances, indices = self._search.query(rows, np.arange(1, k + 1), workers=self._jobs)
-        else:
-            distances, indices = self._search.kneighbors(rows, k)
-        return distances, indices
+        Z, n_jobs = self._given
+        if self._tree is not None:
+            distances, indices = self._tree.query(rows, np.arange(1, k + 1), workers=effective_n_jobs(n_jobs))
+            return distances, indices
+        squared, indices = nearest(Z, rows, k)
+        return np.sqrt(squared), indices
 
     def pairs(self, radius: float) -> Pairs:
         """The pairs i, j of different rows within a radius, each once."""
-        if isinstance(self._search, KDTree):
-            i, j = self._search.query_pairs(radius, output_type="ndarray").T
-        else:
-            i, j = sparse.triu(self._search.radius_neighbors_graph(radius=radius), 1).nonzero()
-        return i, j
+        if self._tree is not None:
+            i, j = self._tree.query_pairs(radius, output_type="ndarray").T
+            return i, j
+        return pairs_within(self._given[0], radius)
 
 
 def adaptive_weights(D: Array) -> Array:
@@ -96,7 +96,7 @@ class Neighbors:
     """The k nearest of some points (m, d), and the weights of the graph between a row and them."""
 
     def __init__(self, points: Array, k: int) -> None:
-        self._points, self._k, self._search = points, k, Search(points, points.shape[1] > TREE_FEATURES)
+        self._points, self._k, self._search = points, k, Search(points)
         self.may_have_copies = False  # set by graph()
 
     def nearest(self, Z: Array | None = None) -> tuple[NDArray[np.intp], Array]:

@@ -32,7 +32,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from .._types import Array, Init, Seed
@@ -41,6 +40,7 @@ from ..engine.blocks import Block, Blocks, Frame, Subspace, Sums
 from ..engine.collapse import collapse
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, state_shift
+from ..engine.neighbors import Search
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
 
@@ -180,8 +180,7 @@ def dense_rows(Y: Array, weight: Array, among: Array) -> NDArray[np.bool_]:
     At least 80 % are, by weight. Always to leave out 20 % would leave out small clusters.
     """
     # A row is the first neighbour of itself.
-    neighbors = NearestNeighbors(n_neighbors=min(_NEIGHBORS + 1, len(among))).fit(among)
-    radius = neighbors.kneighbors(Y)[0][:, -1]
+    radius = Search(among).nearest(Y, min(_NEIGHBORS + 1, len(among)))[0][:, -1]
     order = np.argsort(radius)
     share = np.cumsum(weight[order]) / weight.sum()
     half, most = radius[order[np.searchsorted(share, [0.5 * (1 - _TIE), _DENSE * (1 - _TIE)])]]

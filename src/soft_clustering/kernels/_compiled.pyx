@@ -4,7 +4,7 @@
 import numpy as np
 
 from libc.math cimport INFINITY, sqrt
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
 cdef extern from "kernels.h" nogil:
@@ -17,6 +17,7 @@ cdef extern from "kernels.h" nogil:
         const double *shift
         const double *scale
         const double *weight
+        const void *tiles
 
     ctypedef struct prototypes_t:
         int64_t K
@@ -99,10 +100,14 @@ cdef extern from "kernels.h" nogil:
     void potentials_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void closest_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void pair_bumps_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void nearest_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void pair_window_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void spanning_tree(
         double *, int64_t, int64_t, int64_t, double *, double *, double *, int64_t *, int64_t *, int64_t *, double *)
     int64_t TILE, PAD
+    ctypedef struct steps_t:
+        void (*load_all[2])(const rows_t *, void *) noexcept
+    const steps_t *steps()
     void gauss_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void gauss_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void lda_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
@@ -137,6 +142,8 @@ cdef extern from *:
     const char *SOURCE_HASH
 
 source_hash = SOURCE_HASH.decode()
+
+cdef int64_t KEPT_TILES = 2 << 20  # bytes of rows that are laid out once and not in every pass
 
 # Place of each rule in the tables of the C code.
 RULES = {rule_names[i].decode(): i for i in range(N_RULES)}
@@ -173,7 +180,7 @@ cdef class Rows:
         self.c.shift = &shift[0]
         self.c.scale = &scale[0]
         self.c.weight = NULL
-        self.c.indices = self.c.indptr = NULL
+        self.c.indices = self.c.indptr = self.c.tiles = NULL
         self.c.index64 = 0
         if weight is not None:
             w = weight
@@ -187,6 +194,8 @@ cdef class Rows:
                 self.c.values = &dense64[0, 0]
             self.c.n = X.shape[0]
             self.c.d = X.shape[1]
+            if X.nbytes <= KEPT_TILES:
+                self.keep_tiles()
             return
         self.c.n = indptr.shape[0] - 1
         self.c.d = d
@@ -207,6 +216,15 @@ cdef class Rows:
             p32 = indptr
             self.c.indices = &i32[0]
             self.c.indptr = &p32[0]
+
+    cdef keep_tiles(self):
+        """Lay out the rows as the steps read them, once: in every pass it would take a third of the time."""
+        memory = np.empty((self.c.n + TILE) * self.c.d + TILE, dtype=self.dtype)
+        cdef size_t address = <uintptr_t>memory.ctypes.data
+        cdef void *tiles = <void *>((address + 63) & ~<size_t>63)
+        self.keep += (memory,)
+        steps().load_all[self.c.is_float](&self.c, tiles)
+        self.c.tiles = tiles
 
     cdef take(self, const int64_t[::1] indices):
         """Some rows (t, d) in the coordinates of the frame."""
@@ -412,6 +430,24 @@ def pair_window(const double[:, ::1] Z, double low, double high, int64_t capacit
     inside = results[:, 2].astype(np.int64)
     values = None if inside.max() > capacity else np.concatenate([results[c, 3 : 3 + inside[c]] for c in range(chunks)])
     return int(results[:, 0].sum()), int(results[:, 1].sum()), values
+
+
+def nearest(points, rows, int64_t k, int64_t chunks, int threads):
+    """The squared distances (n, k) of rows to the nearest points, ascending, and which they are, the first among equals."""
+    cdef int64_t d = rows.shape[1]
+    cdef Rows own = Rows(rows, np.zeros(d), np.ones(d), None)
+    cdef Prototypes others = Prototypes(own, points)
+    cdef job_t job = job_on(own, TILE)
+    cdef double[::1] parameters = np.array([k], dtype=float)
+    cdef double[:, ::1] distances = np.empty((rows.shape[0], k))
+    cdef int64_t[:, ::1] which = np.empty((rows.shape[0], k), dtype=np.int64)
+    job.v = &others.c
+    job.parameters = &parameters[0]
+    job.row_out = &distances[0, 0]
+    job.out = &which[0, 0]
+    job.chunk = &nearest_chunk
+    start(&job, chunks, threads)
+    return np.asarray(distances), np.asarray(which)
 
 
 def reachability_linkage(points, reach):

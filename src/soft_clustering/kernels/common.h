@@ -53,6 +53,7 @@ typedef struct {
     const void *indices, *indptr; /* NULL for dense rows */
     const double *shift, *scale; /* (d,): z = (x - shift) * scale */
     const double *weight; /* NULL: all one */
+    const void *tiles;    /* all tiles of dense rows as NAME(load) makes them, one after the other, or NULL */
 } rows_t;
 
 typedef struct {

@@ -13,11 +13,12 @@
 #endif
 #define LOAD(p) (*(const VEC *)(p))
 
-/* The whole tile as doubles, whatever the input type. */
-static TARGET void NAME(load_double)(const rows_t *x, int64_t first, int64_t count, double *T)
+/* Make t->T the whole tile as doubles, whatever the input type. */
+static TARGET void NAME(load_double)(const rows_t *x, int64_t first, int64_t count, tile_t *t)
 {
+    double *T = (double *)t->T;
     if (!x->is_float) {
-        DNAME(load)(x, first, count, 0, x->d, T);
+        DNAME(strip)(x, first, count, 0, x->d, t);
         return;
     }
     for (int64_t r = 0; r < TILE; r++) {
@@ -66,9 +67,10 @@ static INLINE TARGET void NAME(whiten_block)(const double *C, const double *L, i
 static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t count, const gauss_t *g, tile_t *t)
 {
     const int64_t d = x->d;
-    double *T = (double *)t->T, *C = (double *)t->narrow;
+    double *C = (double *)t->narrow;
     ALIGNED double quad[TILE];
-    NAME(load_double)(x, first, count, T);
+    NAME(load_double)(x, first, count, t);
+    const double *T = (const double *)t->T;
     for (int64_t k = 0; k < g->K; k++) {
         memset(quad, 0, sizeof quad);
         if (!g->factor) {
@@ -225,7 +227,7 @@ static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int6
     FOR_TILES
     {
         if (job->given) {
-            s->load_double(x, first, count, (double *)t->T);
+            s->load_double(x, first, count, t);
             for (int64_t k = 0; k < K; k++)
                 for (int64_t r = 0; r < count; r++)
                     t->D[k * TILE + r] = job->given[(first + r) * K + k];

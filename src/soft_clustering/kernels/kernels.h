@@ -17,10 +17,12 @@ typedef struct {
     void (*gauss_rules[N_GAUSS_RULES])(tile_t *, int64_t, const double *, int, const double *, double *, double *);
     void (*pair_bumps)(double *, int64_t, double, const double *, const double *, double *, double *);
     void (*window)(const double *, double, double, int64_t, int64_t *, double *);
+    void (*keep_nearest)(const double *, int64_t, int64_t, double *, double *, int64_t *);
     int64_t (*prim_step)(const double *, int64_t, int64_t, int64_t, const double *, double, const double *, int64_t, double *,
                          int64_t *);
     void (*log_densities)(const rows_t *, int64_t, int64_t, const gauss_t *, tile_t *);
-    void (*load_double)(const rows_t *, int64_t, int64_t, double *);
+    void (*load_double)(const rows_t *, int64_t, int64_t, tile_t *);
+    void (*load_all[2])(const rows_t *, void *); /* by [float] */
     void (*moments)(const gauss_t *, int64_t, tile_t *, double *, double *, double *);
     void (*digammas)(const double *, int64_t, double *, double *);
     double (*lda_document)(const double *const *, const double *, int64_t, const double *, int64_t, int64_t, int64_t, double,
@@ -49,6 +51,7 @@ typedef struct {
     void (*gumbel_slope_tile)(const float *, const double *, const double *, int64_t, int64_t, int64_t, double, int64_t, double *);
 } steps_t;
 
+#define ROWS_OF_PADS 1
 #define WIDTH narrow
 #define TARGET
 #if defined(__GNUC__)
@@ -69,22 +72,39 @@ typedef struct {
 #undef WIDTH
 #undef TARGET
 #undef BYTES
+
+#undef ROWS_OF_PADS
+#define ROWS_OF_PADS 0
+#define WIDTH widest
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma")))
+#define BYTES 64
+#include "width.h"
+#undef WIDTH
+#undef TARGET
+#undef BYTES
 #endif
 
-static int use_wide = -1;
+static const steps_t *chosen = NULL;
 
-/* Bytes of the vectors in use; `limit` (0: none) caps it, for tests of the baseline code. */
+/* Bytes of the vectors in use; `limit` (0: none) caps it, for tests of the other widths. Processors older than AVX512-VBMI2 have
+   vectors of 64 bytes, too, but run slower while they use them. */
 static int vector_bytes(int limit)
 {
+    limit = limit ? limit : 64;
 #if HAS_WIDE
     __builtin_cpu_init();
-    use_wide = (limit == 0 || limit >= 32) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-    (void)limit;
-    use_wide = 0;
+    if (limit >= 64 && __builtin_cpu_supports("avx512vbmi2")) {
+        chosen = &steps_widest;
+        return 64;
+    }
+    if (limit >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        chosen = &steps_wide;
+        return 32;
+    }
 #endif
+    chosen = &steps_narrow;
 #if defined(__GNUC__)
-    return use_wide ? 32 : 16;
+    return 16;
 #else
     return 8;
 #endif
@@ -92,13 +112,9 @@ static int vector_bytes(int limit)
 
 static const steps_t *steps(void)
 {
-    if (use_wide < 0)
+    if (chosen == NULL)
         vector_bytes(0);
-#if HAS_WIDE
-    if (use_wide)
-        return &steps_wide;
-#endif
-    return &steps_narrow;
+    return chosen;
 }
 
 static int max_threads(void)

@@ -1,4 +1,5 @@
-/* All pairs of rows: sums of Gaussian bumps, the distances within a window, and the tree of the mutual reachabilities. */
+/* All pairs of rows: sums of Gaussian bumps, the distances within a window, nearest neighbours, and the tree of the mutual
+   reachabilities. */
 
 #ifdef WIDTH /* steps, once per vector width */
 
@@ -81,7 +82,53 @@ static TARGET int64_t NAME(prim_step)(const double *Z, int64_t ld, int64_t n, in
     return best;
 }
 
+/* The squared distances D of a tile of rows to one point: rows to which it is nearer than their last neighbour, `last`, get it as
+   a neighbour. `nearest` and `which` (TILE, k) are the neighbours of the rows, ascending. */
+static TARGET void NAME(keep_nearest)(const double *D, int64_t point, int64_t k, double *last, double *nearest, int64_t *which)
+{
+    ALIGNED int64_t nearer[TILE];
+    for (int r = 0; r < TILE; r++)
+        nearer[r] = D[r] < last[r];
+    for (int r = 0; r < TILE; r++) {
+        if (!nearer[r])
+            continue;
+        double *near = nearest + r * k;
+        int64_t *at = which + r * k, i = k - 1;
+        for (; i > 0 && near[i - 1] > D[r]; i--) {
+            near[i] = near[i - 1];
+            at[i] = at[i - 1];
+        }
+        near[i] = D[r];
+        at[i] = point;
+        last[r] = near[k - 1];
+    }
+}
+
 #else /* loops over chunks */
+
+/* row_out (n, k): the squared distances of each row to the k nearest of the points v, ascending; out (n, k): which they are, the
+   first ones among equals; parameters {k}. */
+static void nearest_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
+{
+    const int64_t k = (int64_t)job->parameters[0];
+    ALIGNED double last[TILE];
+    (void)result;
+    FOR_TILES
+    {
+        double *nearest = job->row_out + first * k;
+        for (int64_t i = 0; i < count * k; i++)
+            nearest[i] = INFINITY;
+        for (int64_t r = 0; r < TILE; r++)
+            last[r] = r < count ? INFINITY : -1;
+        for (int64_t from = 0; from < job->v->K; from += TILE) {
+            const int64_t points = job->v->K - from < TILE ? job->v->K - from : TILE;
+            const prototypes_t v = {points, (const double *)job->v->V + from * job->x->d, NULL, NULL};
+            DISTANCES(job)(job->x, first, count, &v, t);
+            for (int64_t i = 0; i < points; i++)
+                steps()->keep_nearest(t->D + i * TILE, from + i, k, last, nearest, (int64_t *)job->out + first * k);
+        }
+    }
+}
 
 /* The minimum spanning tree of points by their mutual reachabilities, squared. Z (d, ld) holds the points in columns, ld being a
    multiple of TILE; the columns and `reach` (ld,) are overwritten. An edge joins ends[2 i] and ends[2 i + 1]. */

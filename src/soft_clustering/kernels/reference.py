@@ -311,6 +311,15 @@ def pair_bumps(Z: Array, alpha: float, weight: Array) -> Array:
     return np.concatenate([np.exp(-alpha * cdist(group, Z, "sqeuclidean")) @ weight for group in groups])
 
 
+def nearest(points: Array, rows: Array, k: int) -> tuple[Array, NDArray[np.intp]]:
+    """Squared distances (n, k) to the nearest points, and which they are; see ``kernels.pairs.nearest``."""
+    step = max(1, _GROUP**2 // len(points))
+    groups = [rows[lo : lo + step] for lo in range(0, len(rows), step)]
+    squared = [cdist(group, points, "sqeuclidean") for group in groups]
+    which = np.vstack([np.argsort(D, axis=1, kind="stable")[:, :k] for D in squared])
+    return np.take_along_axis(np.vstack(squared), which, axis=1), which
+
+
 def reachability_linkage(Z: Array, reach: Array) -> tuple[NDArray[np.intp], Array]:
     """Single linkage by max(|z_i - z_j|, reach_i, reach_j): merged nodes (n - 1, 2), and levels (n - 1,)."""
     i, j = np.triu_indices(len(Z), 1)

@@ -49,6 +49,23 @@ static TARGET void NAME(load)(const rows_t *x, int64_t first, int64_t count, int
     }
 }
 
+/* Make t->T the features j0 .. j0+jn of a tile: where they are kept, or where they are loaded now. */
+static INLINE TARGET const REAL *NAME(strip)(const rows_t *x, int64_t first, int64_t count, int64_t j0, int64_t jn, tile_t *t)
+{
+    if (x->tiles)
+        t->T = (REAL *)x->tiles + first * x->d + j0 * TILE;
+    else
+        NAME(load)(x, first, count, j0, jn, (REAL *)t->T);
+    return (const REAL *)t->T;
+}
+
+/* All tiles of the rows, one after the other. */
+static TARGET void NAME(load_all)(const rows_t *x, void *tiles)
+{
+    for (int64_t first = 0; first < x->n; first += TILE)
+        NAME(load)(x, first, x->n - first < TILE ? x->n - first : TILE, 0, x->d, (REAL *)tiles + first * x->d);
+}
+
 /* D[b][r] (+)= sum_j (T[j][r] - V[b][j])^2 for KB prototypes. */
 static INLINE TARGET void NAME(distance_block)(const REAL *T, int64_t jn, const REAL *V, int64_t ld, const int KB,
                                                REAL *D, int more)
@@ -149,10 +166,10 @@ static TARGET void NAME(dots)(const REAL *A, int64_t na, const REAL *B, int64_t 
 static TARGET void NAME(dense_distances)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v,
                                          tile_t *t)
 {
-    REAL *T = (REAL *)t->T, *D = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
+    REAL *D = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
     for (int64_t j0 = 0; j0 < x->d; j0 += STRIP) {
         const int64_t jn = x->d - j0 < STRIP ? x->d - j0 : STRIP;
-        NAME(load)(x, first, count, j0, jn, T);
+        const REAL *T = NAME(strip)(x, first, count, j0, jn, t);
         NAME(strip_distances)(T, jn, (const REAL *)v->V + j0, x->d, v->K, D, j0 > 0);
     }
     if (sizeof(REAL) != sizeof(double))
@@ -166,11 +183,10 @@ static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t co
                                       double *total)
 {
     const int64_t K = v->K, d = x->d;
-    REAL *T = (REAL *)t->T, *W = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
+    REAL *W = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
     for (int64_t j0 = 0; j0 < d; j0 += STRIP) {
         const int64_t jn = d - j0 < STRIP ? d - j0 : STRIP;
-        if (d > STRIP)
-            NAME(load)(x, first, count, j0, jn, T);
+        const REAL *T = d > STRIP ? NAME(strip)(x, first, count, j0, jn, t) : (const REAL *)t->T;
         if (sizeof(REAL) == sizeof(double)) {
             NAME(dots)(W, K, T, jn, total + j0, d);
             continue;

@@ -53,7 +53,7 @@ def pair_median(Z: NDArray[np.float64]) -> float:
 def nearest(
     points: NDArray[np.float64], rows: NDArray[np.float64], k: int
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """The squared distances (n, k) of rows to the nearest points, ascending, and which they are: the first of equals."""
+    """The squared distances (n, k) of rows to the nearest points, ascending, and which: the first ones among equals."""
     if not kernels.use_compiled():
         return reference.nearest(points, rows, k)
     chunks = min(64, -(-len(rows) // 64))

@@ -141,7 +141,7 @@ def test_communities_without_a_seed_start_at_random():
     assert seeds < 12
     models = [BIGCLAM(12, max_iter=1, random_state=seed).fit(KARATE) for seed in (0, 1)]
     assert [model.n_seeds_ for model in models] == [seeds, seeds]
-    starts = [model._start(KARATE, np.random.RandomState(seed)) for seed, model in enumerate(models)]
+    starts = [model._start(KARATE, np.random.RandomState(seed))[:, :12] for seed, model in enumerate(models)]
     np.testing.assert_array_equal(starts[0][:, :seeds], starts[1][:, :seeds])
     for start in starts:
         np.testing.assert_array_equal((start[:, seeds:] > 0).sum(axis=0), 10)

@@ -202,8 +202,8 @@ class BIGCLAM(GraphClusterer):
                 return F, affiliation_likelihood(A, F, self._rate)
 
             def store(run: Run[Array]) -> list[str]:
-                self._affiliations = run.state
-                self._set_memberships(run.state[:, : self.n_clusters].astype(A.dtype))
+                self._affiliations = run.state[:, : self.n_clusters].copy()
+                self._set_memberships(self._affiliations.astype(A.dtype))
                 return not_converged(self, run)
 
             fit.stores(store)
@@ -258,8 +258,9 @@ class BIGCLAM(GraphClusterer):
         memberships : ndarray of shape (n_new, n_clusters)
         """
         links = self._links(X)
-        f = neighbour_means(links, self._affiliations)
-        affiliation_rows(links, self._affiliations, f, self._rate, _MOST, _PREDICTION_STEPS)
+        F = padded(self._affiliations)
+        f = neighbour_means(links, F)
+        affiliation_rows(links, F, f, self._rate, _MOST, _PREDICTION_STEPS)
         f[np.diff(links.indptr) == 0] = 0
         return f[:, : self.n_clusters].astype(links.dtype)
 

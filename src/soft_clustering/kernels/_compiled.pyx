@@ -108,6 +108,7 @@ cdef extern from "kernels.h" nogil:
     ctypedef struct steps_t:
         void (*load_all[2])(const rows_t *, void *) noexcept
     const steps_t *steps()
+    int64_t filled_up_c "filled_up" (int64_t)
     void gauss_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void gauss_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void lda_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
@@ -153,6 +154,11 @@ GAUSS_RULES = {gauss_rule_names[i].decode(): i for i in range(N_GAUSS_RULES)}
 def vector_bytes(int limit=0):
     """Width of the vectors in use; ``limit`` caps it (0: what the processor has)."""
     return vector_bytes_c(limit)
+
+
+def filled_up(int64_t K):
+    """K columns filled up to whole vectors."""
+    return filled_up_c(K)
 
 
 def max_threads():
@@ -670,7 +676,7 @@ cdef class Topics:
         cdef const double[:, ::1] b, s
         cdef const double[::1] p
         cdef int64_t K = B.shape[1], row, most = 1
-        padded = np.zeros((B.shape[0], (K + PAD - 1) // PAD * PAD))
+        padded = np.zeros((B.shape[0], filled_up(K)))
         padded[:, :K] = B
         b = padded
         p = prior
@@ -855,6 +861,7 @@ cdef links_t links(indptr, indices):
 def affiliation_sweep(indptr, indices, double[:, ::1] F, double[::1] total, const int64_t[::1] order, double rate, double most):
     """Move each row of F (n, wide) once, in order, and keep ``total`` (wide,) the sum of the rows; in place."""
     cdef int status
+    assert F.shape[1] == filled_up_c(F.shape[1])
     cdef links_t a = links(indptr, indices)
     with nogil:
         status = affiliation_sweep_c(
@@ -867,6 +874,7 @@ def affiliation_rows(indptr, indices, const double[:, ::1] F, const double[::1] 
                      int64_t steps):
     """Move the rows f (m, wide) of new nodes, linked to rows of F; in place."""
     cdef int status
+    assert F.shape[1] == filled_up_c(F.shape[1])
     cdef links_t a = links(indptr, indices)
     with nogil:
         status = affiliation_rows_c(&a, &F[0, 0], &total[0], &f[0, 0], f.shape[0], F.shape[1], rate, most, steps)
@@ -877,6 +885,7 @@ def affiliation_rows(indptr, indices, const double[:, ::1] F, const double[::1] 
 def affiliation_links(indptr, indices, const double[:, ::1] F, double rate):
     """The links' part of the log likelihood."""
     cdef double[::1] zero = np.zeros(F.shape[1])
+    assert F.shape[1] == filled_up_c(F.shape[1])
     cdef links_t a = links(indptr, indices)
     cdef double total
     cdef int status

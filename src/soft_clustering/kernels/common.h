@@ -11,7 +11,7 @@
 
 #define TILE 64
 #define STRIP 256 /* features of a dense tile that are loaded at once */
-#define PAD 4     /* topics and affiliations are filled up to a multiple of it */
+#define PAD 8     /* words and links are filled up to a multiple of it: no vector has more doubles */
 #define WEIGHTS 0
 #define MEMBERSHIPS 1
 

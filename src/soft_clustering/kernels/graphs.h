@@ -1,6 +1,6 @@
 /* Passes over the links of a graph. The steps use the vectors and `dot` of topics.h, the chunks its documents.
 
-   Rows of factors are filled up with zeros to `wide`, a multiple of PAD. */
+   Rows of factors are filled up with zeros to `wide`, whole vectors. */
 
 #ifdef WIDTH /* steps, once per vector width */
 
@@ -137,7 +137,7 @@ static TARGET void NAME(factor_row)(const double *p, const double *ratios, const
 static TARGET double NAME(block_expectations)(const double *gamma, int64_t K, int64_t wide, double alpha, double degree,
                                               double *E, double *a)
 {
-    ALIGNED double sum[PAD] = {0, 1, 1, 1}, sum_psi[PAD], sum_log[PAD];
+    ALIGNED double sum[PAD] = {0, 1, 1, 1, 1, 1, 1, 1}, sum_psi[PAD], sum_log[PAD];
     double most = -INFINITY, total = 0;
     for (int64_t k = 0; k < wide; k++) {
         E[k] = k < K ? gamma[k] : 1;

@@ -18,7 +18,6 @@ from .._types import Array
 
 _FLOOR = 1e-12  # no rate of a link is smaller
 _SMALL = 2.0**-26  # added to denominators
-_PAD = 4  # columns of affiliations come in multiples of it
 _LINE = 8  # numbers in a cache line
 _LINKS = 1 << 16  # links that the NumPy twins process together
 _WEDGES = 1 << 22  # pairs of links at a node that the NumPy twin looks at together
@@ -123,14 +122,14 @@ def block_pass(A: sparse.csr_array, gamma: Array, phi: Array, near: Array, B: Ar
 
 
 def padded(F: Array) -> Array:
-    """A copy with zero columns up to a multiple of four, as the affiliation kernels take it."""
+    """A copy with zero columns that fill up whole vectors, as the affiliation kernels take it."""
     wide = _zeros(F.shape[0], _wide(F.shape[1]))
     wide[:, : F.shape[1]] = F
     return wide
 
 
 def _wide(K: int) -> int:
-    return -(-K // _PAD) * _PAD
+    return K if kernels.compiled is None else int(kernels.compiled.filled_up(K))
 
 
 def _zeros(*shape: int) -> Array:

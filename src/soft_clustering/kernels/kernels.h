@@ -11,6 +11,7 @@
 
 /* The steps of one vector width; distances and totals by [CSR][float]. */
 typedef struct {
+    int64_t lanes; /* doubles in a vector */
     void (*distances[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *);
     void (*totals[2][2])(const rows_t *, int64_t, int64_t, const prototypes_t *, tile_t *, double *);
     void (*rules[N_RULES])(tile_t *, int64_t, const double *, int, double *);
@@ -51,7 +52,6 @@ typedef struct {
     void (*gumbel_slope_tile)(const float *, const double *, const double *, int64_t, int64_t, int64_t, double, int64_t, double *);
 } steps_t;
 
-#define ROWS_OF_PADS 1
 #define WIDTH narrow
 #define TARGET
 #if defined(__GNUC__)
@@ -73,8 +73,6 @@ typedef struct {
 #undef TARGET
 #undef BYTES
 
-#undef ROWS_OF_PADS
-#define ROWS_OF_PADS 0
 #define WIDTH widest
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma")))
 #define BYTES 64
@@ -115,6 +113,13 @@ static const steps_t *steps(void)
     if (chosen == NULL)
         vector_bytes(0);
     return chosen;
+}
+
+/* K topics or affiliations filled up to whole vectors. */
+static int64_t filled_up(int64_t K)
+{
+    const int64_t lanes = steps()->lanes;
+    return (K + lanes - 1) / lanes * lanes;
 }
 
 static int max_threads(void)
@@ -167,12 +172,14 @@ static int run(const job_t *job, int64_t chunks, int threads)
         free(memory);
         return 0;
     }
+    /* A thread adds up in memory of its own: the results of chunks share cache lines. */
+    const size_t part = job->results ? sizeof(double) * (size_t)job->width : 0, before = (part + 191) & ~(size_t)63;
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
 #endif
     {
-        void *memory = malloc(bytes);
-        tile_t t = tile_in(memory, job->x, job->K, job->gauss);
+        char *memory = malloc(before + bytes);
+        double *own = (double *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
         int64_t c;
         if (!memory)
             failed = 1;
@@ -180,9 +187,13 @@ static int run(const job_t *job, int64_t chunks, int threads)
 #pragma omp for schedule(dynamic, 1)
 #endif
         for (c = 0; c < chunks; c++)
-            if (memory)
-                job->chunk(job, &t, chunk_edge(job->x->n, chunks, c), chunk_edge(job->x->n, chunks, c + 1),
-                           job->results + c * job->width);
+            if (memory) {
+                tile_t t = tile_in(memory + before, job->x, job->K, job->gauss);
+                memset(own, 0, part);
+                job->chunk(job, &t, chunk_edge(job->x->n, chunks, c), chunk_edge(job->x->n, chunks, c + 1), own);
+                if (part)
+                    memcpy(job->results + c * job->width, own, part);
+            }
         free(memory);
     }
     return failed ? -1 : 0;

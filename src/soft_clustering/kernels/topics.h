@@ -1,8 +1,8 @@
 /* Documents as mixtures of topics: the E-step of latent Dirichlet allocation and the passes of probabilistic latent
    semantic analysis.
 
-   Rows are documents, the values counts. B is (V, wide), word-major, wide the number of topics filled up with zeros to a
-   multiple of PAD. A single step of a document has topics in the lanes of the vectors. A document of many steps works on a
+   Rows are documents, the values counts. B is (V, wide), word-major, wide the number of topics filled up with zeros to
+   whole vectors. A single step of a document has topics in the lanes of the vectors. A document of many steps works on a
    copy of the probabilities of its words, one row per topic, with words in the lanes: their number is filled up with words
    of count 0. */
 
@@ -285,7 +285,7 @@ static TARGET double NAME(lda_document)(const double *const *B, const double *x,
             for (int64_t w = 0; w < words; w++)
                 least[w] = INFINITY;
         }
-        const double unit = exp(-NAME(expectations)(g, m, (m + PAD - 1) / PAD * PAD, psi, a));
+        const double unit = exp(-NAME(expectations)(g, m, (m + LANES - 1) / LANES * LANES, psi, a));
         NAME(shares)(a, rows, x, m, words, c, acc);
         for (int64_t j = 0; j < m; j++) {
             const double given = a[j] * acc[j], next = alpha[topic[j]] + given;
@@ -305,7 +305,7 @@ static TARGET double NAME(lda_document)(const double *const *B, const double *x,
         m = kept;
         for (int64_t w = 0; w < words && m < K; w++)
             m = unit * c[w] > GROWTH * least[w] ? 0 : m;
-        for (int64_t j = m; j < (m + PAD - 1) / PAD * PAD; j++)
+        for (int64_t j = m; j < (m + LANES - 1) / LANES * LANES; j++)
             g[j] = 1;
     }
     return NAME(expectations)(gamma, K, wide, psi, A);
@@ -413,7 +413,7 @@ static void lda_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, doubl
     for (int64_t row = lo; row < hi; row++) {
         const int64_t words = document(job, row, word, x, B);
         const double weight = job->x->weight ? job->x->weight[row] : 1;
-        ALIGNED double sums[PAD] = {1, 1, 1, 1}, sum_psi[PAD], sum_log[PAD];
+        ALIGNED double sums[PAD] = {1, 1, 1, 1, 1, 1, 1, 1}, sum_psi[PAD], sum_log[PAD];
         double count = 0, gammas = 0, bound, unit;
         for (int64_t k = 0; k < wide; k++)
             one[k] = k >= K ? 1 : !words ? topics->prior[k] : topics->start ? topics->start[row * K + k] : 1;

@@ -1,5 +1,4 @@
-/* All that is compiled once per vector width: needs WIDTH (a word for the names), BYTES, TARGET and ROWS_OF_PADS: whether
-   rows that are filled up to a multiple of PAD consist of whole vectors. Where they do not, the next width works on them.
+/* All that is compiled once per vector width: needs WIDTH (a word for the names), BYTES and TARGET.
 
    NAME(x) is the name of a function for this width, DNAME(x) and FNAME(x) of those of tile.h for double and float. */
 
@@ -23,16 +22,12 @@
 #include "rules.h"
 #include "pairs.h"
 #include "gauss.h"
-#if ROWS_OF_PADS
 #include "topics.h"
 #include "graphs.h"
 #include "gumbel.h"
-#define PADDED(x) NAME(x)
-#else
-#define PADDED(x) JOIN(x, wide)
-#endif
 
 static const steps_t NAME(steps) = {
+    .lanes = BYTES / sizeof(double),
     .distances = {{DNAME(dense_distances), FNAME(dense_distances)}, {DNAME(sparse_distances), FNAME(sparse_distances)}},
     .totals = {{DNAME(dense_totals), FNAME(dense_totals)}, {DNAME(sparse_totals), FNAME(sparse_totals)}},
 #define X(name) NAME(rule_##name),
@@ -49,26 +44,25 @@ static const steps_t NAME(steps) = {
     .load_double = NAME(load_double),
     .load_all = {DNAME(load_all), FNAME(load_all)},
     .moments = NAME(moments),
-    .digammas = PADDED(digammas),
-    .lda_document = PADDED(lda_document),
-    .explain = PADDED(explain),
-    .plsi_document = PADDED(plsi_document),
-    .fold_in_document = PADDED(fold_in_document),
-    .ratio_row = PADDED(ratio_row),
-    .product_row = PADDED(product_row),
-    .factor_row = PADDED(factor_row),
-    .block_expectations = PADDED(block_expectations),
-    .block_links = PADDED(block_links),
-    .block_others = PADDED(block_others),
-    .block_near = PADDED(block_near),
-    .affiliation_value = PADDED(affiliation_value),
-    .affiliation_step = PADDED(affiliation_step),
-    .gumbel_tile = PADDED(gumbel_tile),
-    .gumbel_slope_tile = PADDED(gumbel_slope_tile),
+    .digammas = NAME(digammas),
+    .lda_document = NAME(lda_document),
+    .explain = NAME(explain),
+    .plsi_document = NAME(plsi_document),
+    .fold_in_document = NAME(fold_in_document),
+    .ratio_row = NAME(ratio_row),
+    .product_row = NAME(product_row),
+    .factor_row = NAME(factor_row),
+    .block_expectations = NAME(block_expectations),
+    .block_links = NAME(block_links),
+    .block_others = NAME(block_others),
+    .block_near = NAME(block_near),
+    .affiliation_value = NAME(affiliation_value),
+    .affiliation_step = NAME(affiliation_step),
+    .gumbel_tile = NAME(gumbel_tile),
+    .gumbel_slope_tile = NAME(gumbel_slope_tile),
 };
 
 #undef REAL
-#undef PADDED
 #undef NAME
 #undef DNAME
 #undef FNAME

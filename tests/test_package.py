@@ -349,7 +349,7 @@ def test_show_versions_of_packages_that_are_not_there(capsys, monkeypatch):
 
 @pytest.mark.skipif(kernels.compiled is None, reason="the kernels were not built")
 def test_show_versions_with_kernels(capsys):
-    assert re.fullmatch(r"compiled, (8|16|32)-byte vectors, \d+ threads", shown(capsys)["kernels"])
+    assert re.fullmatch(r"compiled, (8|16|32|64)-byte vectors, \d+ threads", shown(capsys)["kernels"])
 
 
 def test_show_versions_without_kernels(capsys, monkeypatch):

@@ -227,7 +227,8 @@ def test_a_mixture_goes_on_from_the_moments_behind_its_fit(name):
     loop = loop_of(name, model)
     for X in (A, B):
         loop.step(X, np.ones(len(X)))
-    loop.check(model.partial_fit(B), 1e-10)
+    # The fit ends where the likelihood no longer changes: its square root of the rounding from the fixed point.
+    loop.check(model.partial_fit(B), 1e-8)
 
 
 @every_model

@@ -70,7 +70,12 @@ def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, a
     # Sums of the entries tell whether there are NaN; entries near the largest float overflow there.
     with naming("X"), np.errstate(over="ignore", invalid="ignore"):
         if _is_ready(X):
-            return validate_data(estimator, X, reset=reset, skip_check_array=True)
+            if not reset:
+                return validate_data(estimator, X, reset=False, skip_check_array=True)
+            # What validate_data does with an array, without a search for names in it, which takes as long as a pass.
+            vars(estimator).pop("feature_names_in_", None)
+            estimator.n_features_in_ = X.shape[1]
+            return X
         X = validate_data(
             estimator,
             X,
@@ -82,7 +87,7 @@ def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, a
     return canonical(X) if sparse.issparse(X) else X
 
 
-def _is_ready(X: object, dtypes: tuple[type, ...] = (np.float64, np.float32)) -> bool:
+def _is_ready(X: object, dtypes: tuple[type, ...] = (np.float64, np.float32)) -> TypeGuard[NDArray[Any]]:
     """Whether scikit-learn's ``check_array``, which takes longer than a small fit, would return X as it is."""
     return (
         type(X) is np.ndarray

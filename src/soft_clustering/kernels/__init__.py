@@ -77,7 +77,9 @@ def row_grid(block: Block, K: int, width: int) -> tuple[int, int]:
 
     There are at most 64 chunks of at least 256 rows, and fewer if a chunk's result is large (32 MB for all of them).
     """
-    chunks = max(1, min(64, block.n // 256, max(4, (1 << 22) // max(width, 1))))
+    if block.n < 512:
+        return 1, 1
+    chunks = min(64, block.n // 256, max(4, (1 << 22) // max(width, 1)))
     return chunks, threads_for(block.n * (block.d + _TRANSCENDENTAL) * K, chunks)
 
 

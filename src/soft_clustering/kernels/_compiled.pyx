@@ -172,6 +172,7 @@ cdef class Rows:
     cdef rows_t c
     cdef object keep
     cdef readonly object dtype
+    cdef int passes
 
     def __cinit__(self, X, const double[::1] shift, const double[::1] scale, weight, indices=None, indptr=None, int64_t d=0):
         cdef const double[:, ::1] dense64
@@ -200,8 +201,6 @@ cdef class Rows:
                 self.c.values = &dense64[0, 0]
             self.c.n = X.shape[0]
             self.c.d = X.shape[1]
-            if X.nbytes <= KEPT_TILES:
-                self.keep_tiles()
             return
         self.c.n = indptr.shape[0] - 1
         self.c.d = d
@@ -223,8 +222,13 @@ cdef class Rows:
             self.c.indices = &i32[0]
             self.c.indptr = &p32[0]
 
+    cdef begin_pass(self):
+        """Count a pass. Few rows that are read again are laid out as the steps read them: that takes a third of a pass."""
+        self.passes += 1
+        if self.passes == 2 and self.c.indptr == NULL and self.c.n * self.c.d * self.dtype.itemsize <= KEPT_TILES:
+            self.keep_tiles()
+
     cdef keep_tiles(self):
-        """Lay out the rows as the steps read them, once: in every pass it would take a third of the time."""
         memory = np.empty((self.c.n + TILE) * self.c.d + TILE, dtype=self.dtype)
         cdef size_t address = <uintptr_t>memory.ctypes.data
         cdef void *tiles = <void *>((address + 63) & ~<size_t>63)
@@ -286,6 +290,7 @@ cdef class Prototypes:
 cdef job_t job_on(Rows rows, int64_t K):
     """A job over rows; fields that are not set are 0 or NULL."""
     cdef job_t job
+    rows.begin_pass()
     memset(&job, 0, sizeof(job))
     job.x = &rows.c
     job.K = K
@@ -411,6 +416,7 @@ def center_distances(Rows rows, V, int64_t chunks, int threads):
 cdef pairs(chunk_t chunk, const double[:, ::1] Z, const double[::1] parameters, int64_t width, int64_t chunks, int threads):
     """The results (chunks, width) of a job over all pairs of rows."""
     cdef Rows rows = Rows(np.asarray(Z), np.zeros(Z.shape[1]), np.ones(Z.shape[1]), None)
+    rows.passes = 1  # each tile is read many times
     cdef job_t job = job_on(rows, TILE)
     results = np.zeros((chunks, width))
     cdef double[:, ::1] parts = results
@@ -443,6 +449,7 @@ def nearest(points, rows, int64_t k, int64_t chunks, int threads):
     cdef int64_t d = rows.shape[1]
     cdef Rows own = Rows(rows, np.zeros(d), np.ones(d), None)
     cdef Prototypes others = Prototypes(own, points)
+    own.passes = 1  # each tile is read many times
     cdef job_t job = job_on(own, TILE)
     cdef double[::1] parameters = np.array([k], dtype=float)
     cdef double[:, ::1] distances = np.empty((rows.shape[0], k))

@@ -40,7 +40,7 @@ def labels_from_memberships(memberships: NDArray[Any] | dask.array.Array) -> Any
     if not isinstance(memberships, np.ndarray):
         return memberships.map_blocks(labels_from_memberships, drop_axis=1, dtype=np.intp)
     labels = memberships.argmax(axis=1)
-    labels[memberships.max(axis=1) == 0] = -1
+    labels[memberships[np.arange(len(labels)), labels] == 0] = -1
     return labels
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,9 @@ class Anderson:
 
     def __init__(self) -> None:
         self._last: tuple[Array, Array] | None = None  # residual and image of the previous point
-        self._residuals: Array  # their last differences, a row each
-        self._images: Array
-        self._kept = 0
+        self._residuals: Array  # differences of consecutive residuals, of length 1, a row each; the oldest is replaced
+        self._images: Array  # those of the images, in the same units
+        self._seen = 0  # differences since the last rejection
         self._pause = 0
         self._rejections = 0
         self._proposed = False
@@ -85,41 +86,39 @@ class Anderson:
         if self._pause > 0:
             self._pause -= 1
             return image
-        if self._kept == 0:
+        if self._seen == 0:
             return image
-        differences = self._residuals[: self._kept]
+        kept = min(self._seen, _DEPTH)
+        differences = self._residuals[:kept]
         gram = differences @ differences.T
-        # The rows differ by orders of magnitude near convergence: solve with unit lengths.
-        length = np.sqrt(gram.diagonal())
-        gram /= length
-        gram /= length[:, None]
-        gram.flat[:: self._kept + 1] += _RCOND
-        _, mixing, failed = lapack.dposv(gram, differences @ residual / length)
+        gram.flat[:: kept + 1] += _RCOND
+        _, mixing, failed = lapack.dposv(gram, differences @ residual)
         if failed:
             return image
         self._proposed = True
-        proposed: Array = image - (mixing / length) @ self._images[: self._kept]
+        proposed: Array = image - mixing @ self._images[:kept]
         return proposed
 
     def _remember(self, residual: Array, image: Array) -> None:
         if self._last is None:
             self._residuals, self._images = np.empty((2, _DEPTH, len(image)))
-            self._kept = 0
+            self._seen = 0
         else:
             difference = residual - self._last[0]
+            length = math.sqrt(difference @ difference)
             # Skip a zero difference: it would make the Gram matrix singular.
-            if difference @ difference > 0:
-                if self._kept == _DEPTH:
-                    self._residuals[:-1], self._images[:-1] = self._residuals[1:], self._images[1:]
-                    self._kept -= 1
-                self._residuals[self._kept], self._images[self._kept] = difference, image - self._last[1]
-                self._kept += 1
+            if length > 0:
+                at = self._seen % _DEPTH
+                # They differ by orders of magnitude near convergence: of length 1 their products are comparable.
+                np.divide(difference, length, out=self._residuals[at])
+                np.divide(image - self._last[1], length, out=self._images[at])
+                self._seen += 1
         self._last = residual, image
 
     def reject(self) -> None:
         """Forget the history; after the r-th rejection in a row, 2^r - 2 plain steps come first, but at most 6."""
         self._last = None
-        self._kept = 0
+        self._seen = 0
         self._proposed = False
         self._rejections += 1
         self._pause = min(2**self._rejections - 2, 6)

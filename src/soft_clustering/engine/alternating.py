@@ -284,7 +284,8 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
 
     def _map_rows(self, method: str, blocks: Blocks) -> NDArray[Any]:
         """The results per row of a method of (block, state), at the fitted state."""
-        return blocks.map_rows(self._row_function(method), self._state)
+        function = self._row_function(method) if blocks.lazy else getattr(self, method)
+        return blocks.map_rows(function, self._state)
 
     def _row_function(self, method: str) -> Callable[..., NDArray[Any]]:
         """A method of (block, state) that gives results per row.

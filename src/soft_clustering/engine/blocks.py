@@ -154,6 +154,8 @@ def block_in_frame(X: Matrix, weight: Array | None, frame: Frame) -> Block:
 class Blocks:
     """All rows of a data set: one block in memory, several if the data come in parts."""
 
+    lazy = False  # whether results per row are computed later
+
     def __init__(
         self,
         blocks: list[Block],
@@ -426,7 +428,8 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
         origin = blocks.first_row()
     moments = blocks.moments(Frame(origin, unit))
     limit = 1e307 if blocks.dtype == np.float64 else 1e37
-    if not 1e-90 < moments.variance.mean() < min(1e90, limit * limit / 1e4):
+    variance = float(moments.variance.mean())
+    if not 1e-90 < variance < min(1e90, limit * limit / 1e4):
         # The data are constant, or their squares overflow or underflow: measure in units of the largest entry.
         ends = blocks.extent()
         most = float(max(np.abs(ends.low).max(), np.abs(ends.high).max()))
@@ -434,7 +437,7 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
             raise ValueError(f"X must have entries below {limit:g} in absolute value. Got {most:.3g} instead.")
         unit = 2.0 ** min(-math.frexp(most)[1], 1000) if most > 0 else 1.0
         moments = blocks.moments(Frame(origin, unit))
-    variance = float(moments.variance.mean())
+        variance = float(moments.variance.mean())
     # The shift has the type of the data, as the kernels subtract it in that type.
     shift = (origin if blocks.is_sparse else origin + moments.mean / unit).astype(blocks.dtype).astype(np.float64)
     if variance == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
@@ -19,10 +20,10 @@ def rows_alike(memberships: NDArray[Any]) -> bool:
     """Whether all rows have the same memberships, up to a twentieth of the largest in each column."""
 
     def alike(rows: NDArray[Any]) -> bool:
-        return bool((rows.min(axis=0) >= (1 - _ALIKE) * rows.max(axis=0)).all())
+        return all(bool(column.min() >= (1 - _ALIKE) * column.max()) for column in rows.T)
 
     # A thousand rows show the difference, except in the worst fits.
-    return alike(memberships[:: max(1, len(memberships) // 1000)]) and alike(memberships)
+    return alike(np.asarray(memberships[:: max(1, len(memberships) // 1000)])) and alike(memberships)
 
 
 def columns_alike(memberships: NDArray[Any], k: int, other: int) -> bool:

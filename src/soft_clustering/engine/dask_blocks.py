@@ -52,6 +52,8 @@ _LARGE = 1 << 20  # bytes of an array inside a graph that should not travel with
 class DaskBlocks(Blocks):
     """The chunks of a Dask array (n, d), chunked along the rows, with weights (n,) or none."""
 
+    lazy = True
+
     def __init__(
         self,
         X: dask.array.Array,

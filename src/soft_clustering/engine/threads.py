@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import scipy.linalg  # noqa: F401  # its BLAS must be loaded to be found
@@ -13,12 +14,20 @@ from ..kernels import threads_for, threads_lost
 # Finding the libraries takes 10 ms: it is done here, so that the first fit does not wait for it, and only once, as
 # scikit-learn's own loops use the same controller.
 _CONTROLLER = _get_threadpool_controller()
+_BLAS = _CONTROLLER.select(user_api="blas").lib_controllers
 
 
-def single_threaded_blas() -> AbstractContextManager[Any]:
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
     """A context in which BLAS runs on one thread, so that results do not depend on the number of cores."""
-    context: AbstractContextManager[Any] = _CONTROLLER.limit(limits=1, user_api="blas")
-    return context
+    before = [library.get_num_threads() for library in _BLAS]
+    try:
+        for library in _BLAS:
+            library.set_num_threads(1)
+        yield
+    finally:
+        for library, threads in zip(_BLAS, before, strict=True):
+            library.set_num_threads(threads)
 
 
 def single_threaded() -> AbstractContextManager[Any]:

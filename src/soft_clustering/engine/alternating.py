@@ -28,7 +28,7 @@ from ..kernels.centers import CenterStatistics
 from .acceleration import first_mixed
 from .blocks import Block, Blocks, Frame, make_blocks
 from .fitting import Fit, not_converged
-from .loop import Policy, Run, iterate
+from .loop import Policy, Run, iterate, silent
 from .prediction import check_out, largest_entries
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ PARAMETERS: dict[str, list[Any]] = {
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "random_state": ["random_state"],
-    "verbose": ["verbose"],
+    # What "random_state" and "verbose" mean, of which scikit-learn makes objects anew at every fit.
+    "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), np.random.RandomState, None],
+    "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
 }
 
 
@@ -259,7 +260,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
             scale=blocks,
             accelerate=self.accelerate,
             first_mixed=first_mixed(blocks.n * blocks.d * n_clusters),
-            report=fit.report,
+            report=fit.report if self.verbose else silent,
         )
 
     def _finish(self, run: Run[S], blocks: Blocks, X: Any) -> list[str]:
@@ -308,7 +309,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
 
     def _objective_on(self, blocks: Blocks) -> float:
         """The objective of some rows at the fitted state, in input units."""
-        return self._policy.units(float(blocks.reduce(self._statistics, self._state).objective), blocks)
+        return float(self._policy.units(float(blocks.reduce(self._statistics, self._state).objective), blocks))
 
     def _cycle_width(self, run: Run[S], blocks: Blocks) -> float:
         """How far the memberships in a cycle differ from the memberships of the state that is kept, mean over rows."""

@@ -279,7 +279,7 @@ class Blocks:
             first += block.n
         return Block(join_rows(parts), np.concatenate(weights), self.frame)
 
-    @property
+    @cached_property
     def length(self) -> float:
         """The unit of lengths: the root mean variance of the features, 1 if they are constant."""
         return math.sqrt(self.mean_variance) or 1.0

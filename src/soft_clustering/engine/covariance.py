@@ -181,9 +181,9 @@ def log_units(frame: Frame) -> Array:
     return logarithms
 
 
-def mean_likelihood(objective: float, blocks: Blocks) -> float:
+def mean_likelihood(objective: Any, blocks: Blocks) -> Any:
     """The mean log likelihood of the data in input units, from the sum in the coordinates of the frame."""
-    return float(objective / blocks.total_weight + log_units(blocks.frame).sum())
+    return objective / blocks.total_weight + log_units(blocks.frame).sum()
 
 
 def _differences(a: Shaped, k: int | Indices, b: Shaped, at: int | Indices) -> Array:

@@ -28,6 +28,11 @@ S = TypeVar("S")
 C = TypeVar("C")
 
 
+def itself(objective: Any) -> Any:
+    """The objective, in no other units."""
+    return objective
+
+
 class Fit(Generic[S]):
     """A context around the work of ``fit``.
 
@@ -54,7 +59,7 @@ class Fit(Generic[S]):
         self._contexts = ExitStack()
         self._complaints: list[str] = []
         self._store: Callable[[Run[S]], Iterable[str]] | None = None
-        self._units: Callable[[float], float] = float
+        self._units: Callable[[Any], Any] = itself
         self.unit = "pass"
 
     def __enter__(self) -> Fit[S]:
@@ -89,7 +94,7 @@ class Fit(Generic[S]):
     def stores(
         self,
         store: Callable[[Run[S]], Iterable[str]],
-        units: Callable[[float], float] = float,
+        units: Callable[[Any], Any] = itself,
     ) -> None:
         """Set how the best run is stored.
 
@@ -97,8 +102,8 @@ class Fit(Generic[S]):
         ----------
         store : callable
             Sets the fitted attributes from a run and gives what to warn of; it may change the run's history.
-        units : callable, default=float
-            Converts the values in a run's history to the objective in input units.
+        units : callable, default=itself
+            Converts objectives of a run's history, one or an array, to the objective in input units.
         """
         self._store, self._units = store, units
 
@@ -140,11 +145,11 @@ class Fit(Generic[S]):
         return f"objective {self._units(run.history[-1]):.8g}, " if run.history else ""
 
 
-def record(model: BaseEstimator, run: Run[Any], units: Callable[[float], float] = float) -> None:
+def record(model: BaseEstimator, run: Run[Any], units: Callable[[Any], Any] = itself) -> None:
     """Set the fitted attributes that every iterating method has."""
     model.n_iter_, model.converged_ = run.n_iter, run.converged
     if run.history:
-        model.objective_history_ = np.array([units(objective) for objective in run.history])
+        model.objective_history_ = units(np.array(run.history, dtype=np.float64))
         model.objective_ = float(model.objective_history_[-1])
 
 

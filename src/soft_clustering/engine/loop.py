@@ -71,8 +71,8 @@ class Drifting(Protocol):
 
 def center_shift(old: Array, new: Array, history: list[float], scale: Scale) -> float:
     """Movement of the centres, in units of the root mean variance of the features."""
-    step = (new - old).ravel()
-    return math.sqrt(step @ step) / scale.length
+    step = new - old
+    return math.sqrt(np.vdot(step, step)) / scale.length
 
 
 def state_shift(old: Drifting, new: Drifting, history: list[float], scale: Scale) -> float:
@@ -93,17 +93,17 @@ def objective_change(old: object, new: object, history: list[float], scale: Scal
     return change / abs(history[-1]) if history[-1] != 0 else change
 
 
-# The objective in input units, from its value in the coordinates of the frame -----------------------------------------
+# The objective in input units, from its value or its history in the coordinates of the frame --------------------------
 
 
-def squared_units(objective: float, blocks: Blocks) -> float:
+def squared_units(objective: Any, blocks: Blocks) -> Any:
     """The value in input units of a sum of squared distances."""
-    return float(objective / blocks.frame.scale / blocks.frame.scale)
+    return objective / blocks.frame.scale / blocks.frame.scale
 
 
-def no_units(objective: float, blocks: Blocks) -> float:
+def no_units(objective: Any, blocks: Blocks) -> Any:
     """The value of an objective without units, unchanged."""
-    return float(objective)
+    return objective
 
 
 def state_itself(state: S) -> S:
@@ -123,7 +123,7 @@ class Policy:
     cycle_key: Callable[[Any], bytes] | None = None  # identifies a state, for methods that may cycle
     place: Callable[[Any], Array] | None = state_itself  # the centres, if they alone determine where a run converges
     final: Callable[[Any], Any] = state_itself  # the state as it is kept after the fit
-    units: Callable[[float, Any], float] = squared_units  # the objective in input units, from its value on some blocks
+    units: Callable[[Any, Any], Any] = squared_units  # objectives in input units, from those on some blocks
     holds_rows: bool = False  # whether the statistics hold the memberships (K, n) of all rows
     rows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # attribute per row: its method
     sparse: bool = False  # whether X may be sparse

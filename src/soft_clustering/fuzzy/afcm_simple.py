@@ -119,9 +119,9 @@ def _mean_square(rows: Array, size: Array) -> float:
     return float(np.einsum("k,kj,kj->", size, rows, rows) / (size.sum() * rows.shape[1]))
 
 
-def adaptive_units(objective: float, blocks: Blocks) -> float:
+def adaptive_units(objective: Any, blocks: Blocks) -> Any:
     """J in input units: J in the frame plus n d / 2 times the logarithm of the squared unit."""
-    return float(objective - blocks.total_weight * blocks.d * math.log(blocks.frame.unit))
+    return objective - blocks.total_weight * blocks.d * math.log(blocks.frame.unit)
 
 
 class AFCMSimple(AlternatingClusterer[Adaptive, CenterStatistics]):

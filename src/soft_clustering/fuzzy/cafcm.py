@@ -428,7 +428,7 @@ class CAFCM(InductiveSoftClusterer):
         -------
         score : float
         """
-        return -_in_input_units(_cost(self._new_blocks(X), self._state), self._frame)
+        return -float(_in_input_units(_cost(self._new_blocks(X), self._state), self._frame))
 
     # The method -----------------------------------------------------------------------------------------------------
 
@@ -520,5 +520,5 @@ def _cost(blocks: Blocks, V: Array) -> float:
     return float(blocks.reduce(center_statistics, V, "nearest").objective)
 
 
-def _in_input_units(objective: float, frame: Frame) -> float:
-    return float(objective / frame.unit / frame.unit)
+def _in_input_units(objective: Any, frame: Frame) -> Any:
+    return objective / frame.unit / frame.unit

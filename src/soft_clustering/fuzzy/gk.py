@@ -57,10 +57,10 @@ from .fuzzifier import auto_fuzzifier, resolve_fuzzifier, smaller
 from .staged import StagedClusterer
 
 
-def metric_units(objective: float, blocks: Blocks) -> float:
+def metric_units(objective: Any, blocks: Blocks) -> Any:
     """J in input units: its matrices have the same determinants there."""
     unit = float(np.exp(log_units(blocks.frame).mean()))
-    return float(objective) / unit / unit
+    return objective / unit / unit
 
 
 _PENALISED = Policy(residual=shape_shift, place=None, units=metric_units, scaling="standard", subspace=True)

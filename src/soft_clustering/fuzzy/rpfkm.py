@@ -188,7 +188,7 @@ def dense_rows(Y: Array, weight: Array, among: Array) -> NDArray[np.bool_]:
     return dense
 
 
-def length_units(objective: float, blocks: Blocks) -> float:
+def length_units(objective: Any, blocks: Blocks) -> Any:
     """J in input units: a sum of distances."""
     return objective / float(blocks.frame.unit)
 

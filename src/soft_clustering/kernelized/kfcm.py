@@ -41,7 +41,7 @@ from ..kernels.centers import CenterStatistics, center_memberships, center_stati
 from .gamma import frame_gamma, resolve_gamma
 
 
-def feature_units(objective: float, blocks: Blocks) -> float:
+def feature_units(objective: Any, blocks: Blocks) -> Any:
     """The squared distance in feature space is twice 1 - K, and a kernel has no units."""
     return 2 * objective
 

@@ -149,7 +149,8 @@ def record(model: BaseEstimator, run: Run[Any], units: Callable[[Any], Any] = it
     """Set the fitted attributes that every iterating method has."""
     model.n_iter_, model.converged_ = run.n_iter, run.converged
     if run.history:
-        model.objective_history_ = units(np.array(run.history, dtype=np.float64))
+        with np.errstate(over="ignore"):  # the objective of entries near the largest float is infinite
+            model.objective_history_ = units(np.array(run.history, dtype=np.float64))
         model.objective_ = float(model.objective_history_[-1])
 
 

@@ -26,7 +26,7 @@ class Model(BaseSoftClusterer):
     def __init__(self, verbose=0):
         self.verbose = verbose
 
-    def fit(self, body, complaints=(), units=float):
+    def fit(self, body, complaints=(), units=lambda J: J):
         with Fit(self) as fit:
 
             def store(run):

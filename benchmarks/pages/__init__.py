@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.pages import quality, scale, speed
+from benchmarks.pages import guide, quality, scale, speed
 
 PARTS: dict[str, Callable[[], str]] = {
     part.__name__: part
@@ -20,6 +20,7 @@ PARTS: dict[str, Callable[[], str]] = {
         *(quality.paper_protocol, quality.tables, quality.best_radius, quality.few_labels, quality.documents),
         *(quality.communities, quality.planted_communities, quality.shading),
         *(scale.whole_fits, scale.passes, scale.scheduler, scale.graphs),
+        *(guide.intervals, guide.explanation_cost, guide.sampled_measures, guide.choose_k_mixed, guide.report_size),
     )
 }
 PICTURES: dict[str, Callable[[], Any]] = {

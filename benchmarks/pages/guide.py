@@ -1,0 +1,65 @@
+"""Figures of single pages of the guide."""
+
+from __future__ import annotations
+
+from benchmarks.lib.markdown import made_from, significant, table
+from benchmarks.lib.records import read
+
+
+@made_from("intervals")
+def intervals() -> str:
+    """How often an interval contains the true difference."""
+    rows = [[case, f"{100 * share:.1f} %"] for case, share in read("intervals")["covers"].items()]
+    return table(["Case", "Covers"], rows)
+
+
+@made_from("intervals")
+def explanation_cost() -> str:
+    """What an explanation costs."""
+    dense, words = read("intervals")["cost"].values()
+    return (
+        f"On one core, 1,000,000 samples of 20 features in 10 clusters take {dense['CPU seconds']:.1f} s of CPU time and "
+        f"{dense['GB beyond']:.1f} GB beyond the data, a sparse matrix of 200,000 x 50,000 with 10 million entries "
+        f"{words['CPU seconds']:.1f} s."
+    )
+
+
+@made_from("sampled_measures")
+def sampled_measures() -> str:
+    """Error and time of measures of samples."""
+    sizes, rows = (1000, 2000, 4000), []
+    for n, found in read("sampled_measures").items():
+        if not n.isdigit():
+            continue
+        drawn = [found[f"silhouette, {size}"] for size in sizes]
+        rows.append([f"silhouette of {int(n):,}: error (stated)", 0, *(f"{x['rms']:.4f} ({x['stated']:.4f})" for x in drawn)])
+        rows.append(["seconds", *(significant(x["seconds"]) for x in (found["silhouette"], *drawn))])
+        within = [found[f"within, {size}"] for size in sizes]
+        rows.append(["the same, distances within the sample: error", "", *(f"{x['rms']:.4f}" for x in within)])
+        rows.append(["seconds", "", *(significant(x["seconds"]) for x in within)])
+        for name in ("fuzzy_silhouette", "fuzzy_rand", "omega_index"):
+            rows.append([f"`{name}` of {int(n):,}: error", "", "", f"{found[f'{name}, 2000']['rms']:.4f}", ""])
+    return table(["", "All", *(f"s = {size}" for size in sizes)], rows)
+
+
+@made_from("choose_k_mixed")
+def choose_k_mixed() -> str:
+    """How often K is found in tables with categories."""
+    record = read("choose_k_mixed")
+    first, fresh = (record[f"seeds from {seed}"] for seed in (0, 100))
+    return (
+        f"Categories and booleans are left out of the choice because densities are infinite at single values: in "
+        f"{record['sets']} tables of 2 to 7 planted clusters and 1 to 3 categories, the BIC found K in "
+        f"{first['all columns']} with all columns and in {first['continuous columns']} with the continuous ones; in "
+        f"{record['sets']} fresh ones in {fresh['all columns']} and in {fresh['continuous columns']}."
+    )
+
+
+@made_from("report")
+def report_size() -> str:
+    """How large a report is."""
+    record = read("report")
+    return (
+        f"A report of 25 models and 2000 samples with 10 clusters takes {record['samples']['MB']:.1f} MB, that of an image "
+        f"of 640 x 480 pixels {record['image']['MB']:.1f} MB."
+    )

@@ -96,7 +96,7 @@ def against_gensim(X: Any, K: int, repeats: int) -> dict[str, Any]:
         for name, call in calls.items():
             times[name].append(process.run(f"model = {call}", 600.0)[0])
             _, components = process.run("answer = model.state.get_lambda().tolist()")
-            topics = make_topics(np.array(components, dtype=float), np.full(K, 1 / K), 1 / K, None)
+            topics = make_topics(np.array(components, dtype=float), np.full(K, 1 / K), 1 / K, None, 0)
             bounds[name] = topics.bound + lda_memberships(block, topics.words, topics.prior, 100, 1e-3)[1]
     process.close()
     return {"seconds": {name: min(found) for name, found in times.items()}, "bounds": bounds}

@@ -18,8 +18,8 @@ def explanation_cost() -> str:
     """What an explanation costs."""
     dense, words = read("intervals")["cost"].values()
     return (
-        f"On one core, 1,000,000 samples of 20 features in 10 clusters take {dense['CPU seconds']:.1f} s of CPU time and "
-        f"{dense['GB beyond']:.1f} GB beyond the data, a sparse matrix of 200,000 x 50,000 with 10 million entries "
+        f"On one core, 1,000,000 samples of 20 features in 10 clusters take {dense['CPU seconds']:.1f} s of CPU time "
+        f"and {dense['GB beyond']:.1f} GB beyond the data, a sparse matrix of 200,000 x 50,000 with 10 million entries "
         f"{words['CPU seconds']:.1f} s."
     )
 
@@ -32,7 +32,8 @@ def sampled_measures() -> str:
         if not n.isdigit():
             continue
         drawn = [found[f"silhouette, {size}"] for size in sizes]
-        rows.append([f"silhouette of {int(n):,}: error (stated)", 0, *(f"{x['rms']:.4f} ({x['stated']:.4f})" for x in drawn)])
+        errors = (f"{x['rms']:.4f} ({x['stated']:.4f})" for x in drawn)
+        rows.append([f"silhouette of {int(n):,}: error (stated)", 0, *errors])
         rows.append(["seconds", *(significant(x["seconds"]) for x in (found["silhouette"], *drawn))])
         within = [found[f"within, {size}"] for size in sizes]
         rows.append(["the same, distances within the sample: error", "", *(f"{x['rms']:.4f}" for x in within)])
@@ -60,6 +61,6 @@ def report_size() -> str:
     """How large a report is."""
     record = read("report")
     return (
-        f"A report of 25 models and 2000 samples with 10 clusters takes {record['samples']['MB']:.1f} MB, that of an image "
-        f"of 640 x 480 pixels {record['image']['MB']:.1f} MB."
+        f"A report of 25 models and 2000 samples with 10 clusters takes {record['samples']['MB']:.1f} MB, that of an "
+        f"image of 640 x 480 pixels {record['image']['MB']:.1f} MB."
     )

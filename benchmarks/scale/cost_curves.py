@@ -34,6 +34,7 @@ import dask.array as da
 import numpy as np
 from distributed import Client, LocalCluster
 
+from benchmarks.lib.memory import peak
 from benchmarks.lib.records import Record
 from benchmarks.lib.timing import best
 from soft_clustering import BIGCLAM, ECM, FCM, GK, GMM, KFCM, LDA, PCM, kernels
@@ -89,12 +90,6 @@ def a_pass(model: Any, X: Any) -> Callable[[], Any]:
 def exponent(x: list[int], y: list[float]) -> float:
     """The slope of log y over log x."""
     return round(float(np.polyfit(np.log(x), np.log(y), 1)[0]), 3)
-
-
-def peak() -> float:
-    """The most memory that this process has had, in MB. The kernel's own figure counts the parent of a new process."""
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) / 1024
 
 
 def workers_of(number: int) -> LocalCluster:

@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import argparse
-import resource
 import tempfile
 import time
 import warnings
@@ -27,6 +26,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 from distributed.comm.tcp import TCP
 
+from benchmarks.lib.memory import forget_peak, peak
 from benchmarks.lib.records import Record
 from benchmarks.lib.timing import best
 from soft_clustering import FCM, GMM
@@ -71,16 +71,12 @@ def overhead():
     return found
 
 
-def peak():
-    """The most memory that this process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def memory():
     """The client's memory for passes of a large mixture over many chunks."""
     with two_workers() as cluster, Client(cluster):
         data = da.random.default_rng(0).normal(size=(200_000, 64), chunks=(20, 64)).persist()
         model = mixture(26)
+        forget_peak()
         before = peak()
         step = prepared(model, data)
         for _ in range(3):
@@ -121,6 +117,7 @@ def disk(n=20_000_000, d=16, size=100_000):
                 for start in range(0, n, size)
             ]
             data = da.concatenate(chunks)
+            forget_peak()
             start = time.perf_counter()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # five passes do not converge

@@ -98,7 +98,7 @@ def test_records_are_those_of_the_index_and_stamped():
     )
     assert found <= known
     # these wrote no record before the records were stamped, and take long; guides quote what they printed
-    assert known - found <= {"choose_k", "seeding"}
+    assert known - found <= {"seeding"}
     for name in found:
         assert {"commit", "dirty", "date"} <= set(records.read(name)["stamp"])
 

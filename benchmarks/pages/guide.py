@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks.lib.markdown import made_from, significant, table
 from benchmarks.lib.records import read
 
@@ -64,3 +66,67 @@ def report_size() -> str:
         f"A report of 25 models and 2000 samples with 10 clusters takes {record['samples']['MB']:.1f} MB, that of an "
         f"image of 640 x 480 pixels {record['image']['MB']:.1f} MB."
     )
+
+
+CRITERIA = {
+    "recommended": "**recommended**",
+    **{
+        name: f"`{name}`"
+        for name in (
+            "gaussian_bic",
+            "fuzzy_hypervolume",
+            "calinski_harabasz",
+            "davies_bouldin",
+            "fuzzy_silhouette",
+            "modified_partition_coefficient",
+            "xie_beni",
+            "bic",
+            "icl",
+        )
+    },
+}
+
+
+@made_from("choose_k")
+def choose_k() -> str:
+    """For how many sets each criterion finds the planted K."""
+    record, runs = read("choose_k"), ("planted", "scattered", "fresh", "overlap")
+    columns = [
+        (model, run) for model in ("FCM", "GMM", "KMeans") for run in runs if (model, run) != ("KMeans", "overlap")
+    ]
+    found = {pair: record[pair[1]]["models"][pair[0]]["criteria"] for pair in columns}
+    rows = [
+        [title, *(found[pair][name]["found"] if name in found[pair] else "-" for pair in columns)]
+        for name, title in CRITERIA.items()
+    ]
+    sentences = (
+        "Even if expectation maximisation starts from the true components, the BIC prefers them to a union of two of "
+        f"them in only {record['overlap']['oracle']} of the 30 sets of *overlap* ({record['fresh']['oracle']} of "
+        "*fresh*): no such rule finds K more often. The mean error of the recommended K over the sets of *overlap* is "
+        f"{_error(record, 'overlap', 'FCM'):.1f} for FCM and {_error(record, 'overlap', 'GMM'):.1f} for GMM. On "
+        "seeds 1000 to 1029, which we had not looked at when the rule was fixed, it is right in "
+        f"{_fresh(record, 'FCM')} (planted, scattered, fresh) of 30 for FCM, and in {_fresh(record, 'GMM')} for GMM."
+    )
+    header = ["", *(f"{model}: {run}" if run == "planted" else run for model, run in columns)]
+    return f"{table(header, rows)}\n\n{sentences}"
+
+
+def _error(record: dict[str, Any], run: str, model: str) -> float:
+    return float(record[run]["models"][model]["criteria"]["recommended"]["error"])
+
+
+def _fresh(record: dict[str, Any], model: str) -> str:
+    runs = [record[f"{run}, fresh seeds"]["models"][model] for run in ("planted", "scattered", "fresh")]
+    return ", ".join(str(run["criteria"]["recommended"]["found"]) for run in runs)
+
+
+@made_from("choose_k")
+def choose_k_tables() -> str:
+    """What the chosen K is worth on real tables."""
+    models = read("choose_k")["tables"]["models"]
+    rows = []
+    for name, title in {"true K": "(true K)", **CRITERIA}.items():
+        values = [models[model]["criteria"].get(name) for model in ("FCM", "GMM")]
+        numbers = [[f"{x['error']:.1f}", f"{x['ari']:.3f}"] if x else ["-", "-"] for x in values]
+        rows.append([title, *numbers[0], *numbers[1]])
+    return table(["", "FCM: error", "Rand index", "GMM: error", "Rand index"], rows)

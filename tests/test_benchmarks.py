@@ -97,7 +97,7 @@ def test_records_are_those_of_the_index_and_stamped():
         {row.script for row in BENCHMARKS},
     )
     assert found <= known
-    # these wrote no record before the records were stamped, and take long; guides quote what they printed
+    # It wrote no record before the records were stamped, and takes long; a guide quotes what it printed.
     assert known - found <= {"seeding"}
     for name in found:
         assert {"commit", "dirty", "date"} <= set(records.read(name)["stamp"])

@@ -21,7 +21,7 @@ PARTS: dict[str, Callable[[], str]] = {
         *(quality.communities, quality.planted_communities, quality.shading),
         *(scale.whole_fits, scale.passes, scale.scheduler, scale.graphs),
         *(guide.intervals, guide.explanation_cost, guide.sampled_measures, guide.choose_k_mixed, guide.report_size),
-        *(guide.choose_k, guide.choose_k_tables),
+        *(guide.choose_k, guide.choose_k_tables, guide.choose_k_others),
     )
 }
 PICTURES: dict[str, Callable[[], Any]] = {

@@ -91,9 +91,7 @@ CRITERIA = {
 def choose_k() -> str:
     """For how many sets each criterion finds the planted K."""
     record, runs = read("choose_k"), ("planted", "scattered", "fresh", "overlap")
-    columns = [
-        (model, run) for model in ("FCM", "GMM", "KMeans") for run in runs if (model, run) != ("KMeans", "overlap")
-    ]
+    columns = [(model, run) for model in ("FCM", "GMM", "KMeans") for run in runs]
     found = {pair: record[pair[1]]["models"][pair[0]]["criteria"] for pair in columns}
     rows = [
         [title, *(found[pair][name]["found"] if name in found[pair] else "-" for pair in columns)]
@@ -130,3 +128,15 @@ def choose_k_tables() -> str:
         numbers = [[f"{x['error']:.1f}", f"{x['ari']:.3f}"] if x else ["-", "-"] for x in values]
         rows.append([title, *numbers[0], *numbers[1]])
     return table(["", "FCM: error", "Rand index", "GMM: error", "Rand index"], rows)
+
+
+@made_from("choose_k")
+def choose_k_others() -> str:
+    """For how many graphs and corpora K is found."""
+    record = read("choose_k")
+    found = {model: row["criteria"] for run in ("graphs", "documents") for model, row in record[run]["models"].items()}
+    rows = []
+    for name in ("recommended", "held_out", "modularity", "modified_partition_coefficient"):
+        title = CRITERIA.get(name, f"`{name}`")
+        rows.append([title, *(criteria[name]["found"] if name in criteria else "-" for criteria in found.values())])
+    return table(["", *found], rows)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from soft_clustering.engine.neighbors import Neighbors, graph_weights
+from soft_clustering import kernels
+from soft_clustering.engine import neighbors
+from soft_clustering.engine.neighbors import Neighbors, Search, graph_weights
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def test_nearest_in_ascending_order(points, new):
 
 
 def test_distances_far_from_the_origin_are_ascending():
-    """With many features the search compares products, whose rounding changes the order here; ours are differences."""
+    """Distances by products would be rounding errors here; ours are differences."""
     points = np.random.default_rng(0).normal(size=(30, 20)) * 1e-3 + 1e5
     indices, D = Neighbors(points, 8).nearest()
     assert (np.diff(D, axis=1) >= 0).all()
@@ -72,3 +74,15 @@ def test_neighbours_of_weight_zero_are_no_links():
     graph = Neighbors(np.array([[0.0, 0], [0.1, 0], [2, 0], [-2, 0], [0, 2], [0, -2.0]]), 3).graph()
     assert graph.nnz == np.count_nonzero(graph.toarray())
     assert (graph.data > 0).all()
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("at_once", [1, 1000, 1 << 21])
+def test_pairs_within_a_radius(monkeypatch, at_once, compiled):
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+        monkeypatch.setattr(kernels, "_silent", True)
+    monkeypatch.setattr(neighbors, "_AT_ONCE", at_once)
+    Z = np.random.default_rng(0).integers(0, 6, size=(150, 3)).astype(float)
+    close = np.triu(cdist(Z, Z, "sqeuclidean") <= 4, 1)
+    assert sorted(zip(*Search(Z).pairs(2.0), strict=True)) == sorted(zip(*np.nonzero(close), strict=True))

@@ -227,8 +227,8 @@ def test_a_mixture_goes_on_from_the_moments_behind_its_fit(name):
     loop = loop_of(name, model)
     for X in (A, B):
         loop.step(X, np.ones(len(X)))
-    # The fit ends where the likelihood no longer changes: its square root of the rounding from the fixed point.
-    loop.check(model.partial_fit(B), 1e-8)
+    # A fit ends where the likelihood no longer changes, which leaves its state a little off the fixed point.
+    loop.check(model.partial_fit(B), 1e-9)
 
 
 @every_model

@@ -58,15 +58,11 @@ def test_nearest_points_do_not_depend_on_the_threads():
 
 
 @needs_kernels
-@pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("at_once", [1, 1000, 1 << 21])
-def test_pairs_within_a_radius(monkeypatch, at_once, compiled):
-    if not compiled:
-        monkeypatch.setattr(kernels, "compiled", None)
-    monkeypatch.setattr(pairs, "_AT_ONCE", at_once)
-    Z = rows("integers", 150, 3)
-    close = np.triu(cdist(Z, Z, "sqeuclidean") <= 4, 1)
-    assert sorted(zip(*pairs.pairs_within(Z, 2.0), strict=True)) == sorted(zip(*np.nonzero(close), strict=True))
+def test_nearest_points_of_rows_of_any_layout():
+    Z = rows("integers", 130, 3)
+    expected = pairs.nearest(Z, Z, 5)
+    for same in (np.asfortranarray(Z), Z.astype(np.float32), np.repeat(Z, 2, axis=1)[:, ::2]):
+        np.testing.assert_array_equal(pairs.nearest(Z, same, 5), expected)
 
 
 @needs_kernels

@@ -28,7 +28,7 @@ from ..kernels.centers import CenterStatistics
 from .acceleration import first_mixed
 from .blocks import Block, Blocks, Frame, make_blocks
 from .fitting import Fit, not_converged
-from .loop import Policy, Run, iterate, silent
+from .loop import Policy, Run, iterate
 from .prediction import check_out, largest_entries
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ PARAMETERS: dict[str, list[Any]] = {
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
-    # What "random_state" and "verbose" mean, of which scikit-learn makes objects anew at every fit.
+    # scikit-learn would make these of the words "random_state" and "verbose" anew at every fit.
     "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), np.random.RandomState, None],
     "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
 }
@@ -260,7 +260,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
             scale=blocks,
             accelerate=self.accelerate,
             first_mixed=first_mixed(blocks.n * blocks.d * n_clusters),
-            report=fit.report if self.verbose else silent,
+            report=fit.report,
         )
 
     def _finish(self, run: Run[S], blocks: Blocks, X: Any) -> list[str]:

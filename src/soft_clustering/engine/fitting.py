@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._progress import StatusLine, rate_of
-from .loop import Run, best_run, run_starts
+from .loop import Run, best_run, itself, run_starts
 from .threads import single_threaded_blas
 
 if TYPE_CHECKING:
@@ -26,11 +26,6 @@ _STATUS = StatusLine()
 
 S = TypeVar("S")
 C = TypeVar("C")
-
-
-def itself(objective: Any) -> Any:
-    """The objective, in no other units."""
-    return objective
 
 
 class Fit(Generic[S]):

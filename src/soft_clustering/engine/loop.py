@@ -98,7 +98,7 @@ def objective_change(old: object, new: object, history: list[float], scale: Scal
 
 def squared_units(objective: Any, blocks: Blocks) -> Any:
     """The value in input units of a sum of squared distances."""
-    return objective / blocks.frame.scale / blocks.frame.scale
+    return objective / blocks.frame.unit / blocks.frame.unit
 
 
 def no_units(objective: Any, blocks: Blocks) -> Any:
@@ -106,9 +106,9 @@ def no_units(objective: Any, blocks: Blocks) -> Any:
     return objective
 
 
-def state_itself(state: S) -> S:
-    """The state unchanged."""
-    return state
+def itself(value: S) -> S:
+    """The value unchanged."""
+    return value
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ class Policy:
     by_objective: bool = False  # whether the residual compares objectives, so that it is tested after plain steps only
     keeps: Literal["last", "best"] = "last"  # the state in which a run ends that does not converge
     cycle_key: Callable[[Any], bytes] | None = None  # identifies a state, for methods that may cycle
-    place: Callable[[Any], Array] | None = state_itself  # the centres, if they alone determine where a run converges
-    final: Callable[[Any], Any] = state_itself  # the state as it is kept after the fit
+    place: Callable[[Any], Array] | None = itself  # the centres, if they alone determine where a run converges
+    final: Callable[[Any], Any] = itself  # the state as it is kept after the fit
     units: Callable[[Any, Any], Any] = squared_units  # objectives in input units, from those on some blocks
     holds_rows: bool = False  # whether the statistics hold the memberships (K, n) of all rows
     rows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # attribute per row: its method

@@ -11,9 +11,12 @@ from scipy import sparse
 from scipy.spatial import KDTree
 
 from .._types import Array
-from ..kernels.pairs import nearest, pairs_within
+from ..kernels.centers import center_distances
+from ..kernels.pairs import nearest
+from .blocks import Block, Frame
 
 _SCANNED = 1000  # rows of two features up to which looking at all of them is faster than a tree
+_AT_ONCE = 1 << 21  # distances that are in memory together
 _TIE = 1e-6  # part of the mean weight: a neighbour of smaller weight is as far as the last
 
 
@@ -25,7 +28,7 @@ class Search:
 
     def __init__(self, Z: Array, n_jobs: int | None = None) -> None:
         n, d = Z.shape
-        self.n, self._given = n, (Z, n_jobs)
+        self._given = Z, n_jobs
         self._tree = KDTree(Z) if n > _SCANNED * max(1, (d - 2) ** 2) else None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -48,7 +51,19 @@ class Search:
         if self._tree is not None:
             i, j = self._tree.query_pairs(radius, output_type="ndarray").T
             return i, j
-        return pairs_within(self._given[0], radius)
+        return _pairs_within(self._given[0], radius)
+
+
+def _pairs_within(Z: Array, radius: float) -> Pairs:
+    """The pairs i < j of rows that are within a radius of each other."""
+    (n, d), found = Z.shape, []
+    for low in range(0, n, max(1, _AT_ONCE // n)):
+        part = Block(Z[low : low + max(1, _AT_ONCE // n)], None, Frame(np.zeros(d), 1.0))
+        i, j = np.nonzero(center_distances(part, Z[low:]) <= radius * radius)
+        later = j > i
+        found.append((i[later] + low, j[later] + low))
+    i, j = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return i, j
 
 
 def adaptive_weights(D: Array) -> Array:

@@ -19,7 +19,10 @@ _BLAS = _CONTROLLER.select(user_api="blas").lib_controllers
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """A context in which BLAS runs on one thread, so that results do not depend on the number of cores."""
+    """A context in which BLAS runs on one thread, so that results do not depend on the number of cores.
+
+    The controller's own context also collects what is known of each library, which takes longer than a pass.
+    """
     before = [library.get_num_threads() for library in _BLAS]
     try:
         for library in _BLAS:

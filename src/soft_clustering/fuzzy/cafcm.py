@@ -43,7 +43,7 @@ from ..engine.blocks import Blocks, Frame, extent, make_blocks
 from ..engine.collapse import collapse
 from ..engine.fitting import Fit, say
 from ..engine.initialisation import settle, starting_centers
-from ..engine.loop import Policy, Run, center_shift
+from ..engine.loop import Policy, Run, center_shift, squared_units
 from ..inputs.features import check_enough_samples, is_dask, validate_features
 from ..kernels import one_thread
 from ..kernels.centers import center_memberships, center_statistics
@@ -399,7 +399,7 @@ class CAFCM(InductiveSoftClusterer):
                 self._store(run, blocks)
                 return self._complaints(run, blocks)
 
-            fit.stores(store, lambda J: _in_input_units(J, blocks.frame))
+            fit.stores(store, lambda J: squared_units(J, blocks))
             self._anneal(blocks, space, Swarm(modules, pool), fit)
         return self
 
@@ -428,7 +428,8 @@ class CAFCM(InductiveSoftClusterer):
         -------
         score : float
         """
-        return -float(_in_input_units(_cost(self._new_blocks(X), self._state), self._frame))
+        blocks = self._new_blocks(X)
+        return -float(squared_units(_cost(blocks, self._state), blocks))
 
     # The method -----------------------------------------------------------------------------------------------------
 
@@ -489,7 +490,7 @@ class CAFCM(InductiveSoftClusterer):
         run.converged = True
 
     def _report(self, what: str, group: Solution, blocks: Blocks, level: int) -> None:
-        say(self, f"m={self.m_:.6g}, {what}: objective {_in_input_units(group.objective, blocks.frame):.8g}", level)
+        say(self, f"m={self.m_:.6g}, {what}: objective {squared_units(group.objective, blocks):.8g}", level)
 
     def _new_blocks(self, X: MatrixLike) -> Blocks:
         check_is_fitted(self, "_state")
@@ -518,7 +519,3 @@ class CAFCM(InductiveSoftClusterer):
 def _cost(blocks: Blocks, V: Array) -> float:
     """Sum of squared distances to the nearest centre."""
     return float(blocks.reduce(center_statistics, V, "nearest").objective)
-
-
-def _in_input_units(objective: Any, frame: Frame) -> Any:
-    return objective / frame.unit / frame.unit

@@ -72,7 +72,7 @@ def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, a
         if _is_ready(X):
             if not reset:
                 return validate_data(estimator, X, reset=False, skip_check_array=True)
-            # What validate_data does with an array, without a search for names in it, which takes as long as a pass.
+            # validate_data does no more with an array, but first looks for names in it, which takes as long as a pass.
             vars(estimator).pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
             return X

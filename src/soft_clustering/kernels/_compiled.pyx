@@ -223,12 +223,13 @@ cdef class Rows:
             self.c.indptr = &p32[0]
 
     cdef begin_pass(self):
-        """Count a pass. Few rows that are read again are laid out as the steps read them: that takes a third of a pass."""
+        """Count a pass. Before the second one, a small table is laid out as the steps read it, so that they need not do it."""
         self.passes += 1
         if self.passes == 2 and self.c.indptr == NULL and self.c.n * self.c.d * self.dtype.itemsize <= KEPT_TILES:
             self.keep_tiles()
 
     cdef keep_tiles(self):
+        """Lay out all tiles, beginning at a cache line."""
         memory = np.empty((self.c.n + TILE) * self.c.d + TILE, dtype=self.dtype)
         cdef size_t address = <uintptr_t>memory.ctypes.data
         cdef void *tiles = <void *>((address + 63) & ~<size_t>63)

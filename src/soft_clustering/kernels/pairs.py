@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from .. import kernels
 from . import reference
 
-_AT_ONCE = 1 << 21  # distances that are in memory together
 _SAMPLED = 16384  # pairs that bracket the median; up to 16 times as many are sorted directly
 
 
@@ -56,22 +54,11 @@ def nearest(
     """The squared distances (n, k) of rows to the nearest points, ascending, and which: the first ones among equals."""
     if not kernels.use_compiled():
         return reference.nearest(points, rows, k)
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
     chunks = min(64, -(-len(rows) // 64))
     threads = kernels.threads_for(points.size * len(rows), chunks)
     distances, which = kernels.compiled.nearest(points, rows, k, chunks, threads)
     return distances, which
-
-
-def pairs_within(Z: NDArray[np.float64], radius: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The pairs i < j of rows that are within a radius of each other."""
-    n, step = len(Z), max(1, _AT_ONCE // len(Z))
-    found = []
-    for low in range(0, n, step):
-        i, j = np.nonzero(_distances(Z[low : low + step], Z[low:]) <= radius * radius)
-        later = j > i
-        found.append((i[later] + low, j[later] + low))
-    i, j = (np.concatenate(part) for part in zip(*found, strict=True))
-    return i, j
 
 
 def reachability_linkage(
@@ -84,17 +71,6 @@ def reachability_linkage(
     twin = kernels.compiled if kernels.use_compiled() else reference
     nodes, levels = twin.reachability_linkage(Z, reach)
     return nodes, levels
-
-
-def _distances(rows: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Squared distances between all rows and all points."""
-    if not kernels.use_compiled():
-        return np.asarray(cdist(rows, points, "sqeuclidean"))
-    (n, d), chunks = rows.shape, -(-len(rows) // 64)
-    own = kernels.compiled.Rows(np.ascontiguousarray(rows), np.zeros(d), np.ones(d), None)
-    threads = kernels.threads_for(n * d * len(points), chunks)
-    answer: NDArray[np.float64] = kernels.compiled.center_distances(own, points, chunks, threads)
-    return answer
 
 
 def _squared(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -313,11 +313,12 @@ def pair_bumps(Z: Array, alpha: float, weight: Array) -> Array:
 
 def nearest(points: Array, rows: Array, k: int) -> tuple[Array, NDArray[np.intp]]:
     """Squared distances (n, k) to the nearest points, and which they are; see ``kernels.pairs.nearest``."""
-    step = max(1, _GROUP**2 // len(points))
-    groups = [rows[lo : lo + step] for lo in range(0, len(rows), step)]
-    squared = [cdist(group, points, "sqeuclidean") for group in groups]
-    which = np.vstack([np.argsort(D, axis=1, kind="stable")[:, :k] for D in squared])
-    return np.take_along_axis(np.vstack(squared), which, axis=1), which
+    distances, which = np.empty((len(rows), k)), np.empty((len(rows), k), dtype=np.intp)
+    for lo in range(0, len(rows), _GROUP):
+        D = cdist(rows[lo : lo + _GROUP], points, "sqeuclidean")
+        here = which[lo : lo + _GROUP] = np.argsort(D, axis=1, kind="stable")[:, :k]
+        distances[lo : lo + _GROUP] = np.take_along_axis(D, here, axis=1)
+    return distances, which
 
 
 def reachability_linkage(Z: Array, reach: Array) -> tuple[NDArray[np.intp], Array]:

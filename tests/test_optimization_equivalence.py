@@ -172,7 +172,8 @@ def test_gauss_kernels(kind, full, twin):
         found, expected = (
             call(gauss.gauss_statistics, block, means, factors, constants, full=full) for call in (run, twin)
         )
-        for a, b in zip(found, expected, strict=True):
+        assert found.seen is None and expected.seen is None
+        for a, b in zip(found[:-1], expected[:-1], strict=True):
             close(a, b, 1e-13)
         (U, rows), (U_twin, rows_twin) = (
             call(gauss.gauss_memberships, block, means, factors, constants, full=full) for call in (run, twin)
@@ -197,7 +198,7 @@ def test_gauss_kernels_with_given_memberships(kind, full, twin):
             call(gauss.gauss_statistics, block, means, None, None, full=full, memberships=memberships)
             for call in (run, twin)
         )
-        for a, b in zip(found, expected, strict=True):
+        for a, b in zip(found[:-1], expected[:-1], strict=True):
             close(a, b, 2e-14)
         assert found.objective == 0
 
@@ -213,16 +214,15 @@ def results_on_grid(monkeypatch, block, chunks, threads):
     far = np.vstack([V[:4], np.full((1, block.d), 1e5)])
     results = [
         *centers.center_statistics(block, V, "fcm", 1.7)[:4],
-        *centers.center_statistics(
-            block, far, "fcm", 1.02
-        ),  # the weight of a centre underflows: the worst row is given
+        # the weight of a centre underflows: the worst row is given
+        *centers.center_statistics(block, far, "fcm", 1.02)[:5],
         centers.center_memberships(block, V, "fcm", 1.7),
         centers.seed(block, block.order, rng.uniform(size=(9, 4))),
     ]
     if not sparse.issparse(block.X):
         for full in (True, False):
             means, factors, constants = components(rng, 5, block.d, full)
-            results += gauss.gauss_statistics(block, means, factors, constants, full=full)
+            results += gauss.gauss_statistics(block, means, factors, constants, full=full)[:-1]
             results += gauss.gauss_memberships(block, means, factors, constants, full=full)
     return results
 

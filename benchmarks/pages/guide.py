@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from benchmarks.lib.markdown import made_from, significant, table
 from benchmarks.lib.records import read
 
@@ -140,3 +142,29 @@ def choose_k_others() -> str:
         title = CRITERIA.get(name, f"`{name}`")
         rows.append([title, *(criteria[name]["found"] if name in criteria else "-" for criteria in found.values())])
     return table(["", *found], rows)
+
+
+@made_from("missing")
+def missing_values() -> str:
+    """Agreement with classes if values are missing, mean over the sets."""
+    record, rows = read("missing"), []
+    for model in ("FCM", "GMM full", "GMM diag"):
+        for mechanism in ("5 %", "20 %", "40 %", "MAR"):
+            cells = []
+            for group in ("sheet", "fresh"):
+                for way in ("gaps", "mean", "KNN", "iterative"):
+                    found = [np.mean(scores[f"{model}, {way}"]) for scores in record[group][mechanism].values()]
+                    cells.append(f"{np.mean(found):.3f}")
+            rows.append([model, mechanism, *cells])
+    ways = ["gaps", "mean", "KNN", "iterative"]
+    return table(["", "Missing", *ways, *(f"{way}, four other sets" for way in ways)], rows)
+
+
+@made_from("missing_cost")
+def missing_cost() -> str:
+    """What missing values cost."""
+    rows: dict[str, list[str]] = {}
+    for case, seconds in read("missing_cost").items():
+        if case != "stamp":
+            rows.setdefault(case.split(",")[0], []).append(f"{seconds['gaps'] / seconds['complete']:.2f}x")
+    return table(["", "5 % missing", "20 %", "40 %"], [[name, *cells] for name, cells in rows.items()])

@@ -57,7 +57,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Bezdek (1981)",
         "round clusters of similar size, large or streaming data; not for elongated clusters or outliers",
-        suits=("round", "overlap", "large", "stream"),
+        suits=("round", "overlap", "large", "stream", "missing"),
     ),
     Row(
         "PCM",
@@ -66,7 +66,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Krishnapuram, Keller (1993, 1996)",
         "clusters among outliers, typicalities wanted; not if every cluster must be found: prototypes may coincide",
-        suits=("round", "outliers", "large", "stream"),
+        suits=("round", "outliers", "large", "stream", "missing"),
     ),
     Row(
         "PFCM",
@@ -75,7 +75,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Pal, Pal, Keller, Bezdek (2005)",
         "round clusters with outliers, memberships and typicalities wanted; not for elongated clusters",
-        suits=("round", "outliers", "overlap", "large", "stream"),
+        suits=("round", "outliers", "overlap", "large", "stream", "missing"),
     ),
     Row(
         "GK",
@@ -93,7 +93,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Gath, Geva (1989)",
         "elliptic clusters of different volume, shape and weight; not for d close to n or clusters far from Gaussian",
-        suits=("elongated", "overlap", "large"),
+        suits=("elongated", "overlap", "large", "missing"),
     ),
     Row(
         "ENTROPYFCM",
@@ -102,7 +102,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Gupta, Datta, Das (2021)",
         "round clusters in many features or of different units, a front of softness wanted; not for elongated clusters",
-        suits=("round", "overlap", "many_features", "large", "stream"),
+        suits=("round", "overlap", "many_features", "large", "stream", "missing"),
     ),
     Row(
         "RoughKMeans",
@@ -111,7 +111,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Lingras, West (2004)",
         "round clusters, sure and doubtful members to be separated; not for elongated clusters or fine degrees",
-        suits=("round", "overlap", "large", "doubt"),
+        suits=("round", "overlap", "large", "doubt", "missing"),
     ),
     Row(
         "AFCM",
@@ -134,7 +134,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters of similar spread, no fuzziness to choose; not for elongated clusters or very unequal spreads",
         "Only the abstract was at hand: it names the case without the graph, a simplified Gaussian mixture; the "
         "constants of the objective and of the entropy weight are ours.",
-        suits=("round", "overlap", "large", "learnt_softness"),
+        suits=("round", "overlap", "large", "learnt_softness", "missing"),
     ),
     Row(
         "CAFHFCM",
@@ -166,7 +166,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters, labels or prior memberships of a few samples; not if only the classes of the rest matter",
         "Only the abstract and introduction were at hand: an entropy between memberships and priors, for samples that "
         "have one, is added to fuzzy c-means; its form, the learnt entropy weight and the weight of labels are ours.",
-        suits=("labels", "overlap", "large", "learnt_softness"),
+        suits=("labels", "overlap", "large", "learnt_softness", "missing"),
     ),
     Row(
         "FCC",
@@ -197,7 +197,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Dempster, Laird, Rubin (1977)",
         "elliptic clusters of different size, a likelihood and BIC wanted; not for d close to n with full covariances",
-        suits=("elongated", "overlap", "large", "stream"),
+        suits=("elongated", "overlap", "large", "stream", "missing"),
     ),
     Row(
         "MBMM",
@@ -224,7 +224,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Masson, Denoeux (2008)",
         "round clusters, doubt between clusters to be told from outliers; not for many clusters or elongated ones",
-        suits=("round", "outliers", "overlap", "stream", "doubt"),
+        suits=("round", "outliers", "overlap", "stream", "doubt", "missing"),
     ),
     Row(
         "EVCLUS",
@@ -245,7 +245,7 @@ REGISTRY: tuple[Row, ...] = (
         "round clusters among far outliers; not for rings or other clusters that are not convex",
         "kernel distance, memberships and centres agree with public programs written after the publication; its text "
         "was not at hand, and the rules for the kernel width and the fuzzifier are ours",
-        suits=("round", "outliers", "large", "stream"),
+        suits=("round", "outliers", "large", "stream", "missing"),
     ),
     Row(
         "KFCCL",

@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 import soft_clustering
-from soft_clustering import FCM, GMM
+from soft_clustering import FCM, GK, GMM
 from soft_clustering._registry import REGISTRY
 from soft_clustering.engine.alternating import AlternatingClusterer
 from soft_clustering.testing import make_sample
@@ -345,15 +345,15 @@ def test_integers_and_float32():
     assert narrow.memberships_.compute().dtype == np.float32
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_bad_entries(bad):
+@pytest.mark.parametrize("method, bad, words", [(GK, np.nan, "NaN or infinity"), (FCM, np.inf, "infinity")])
+def test_bad_entries(method, bad, words):
     broken = X.copy()
     broken[700, 2] = bad
     data = da.from_array(broken, chunks=(100, 4))
-    where = "X contains NaN or infinity: rows 700, in the chunk that begins with row 700"
+    where = f"X contains {words}: rows 700, in the chunk that begins with row 700"
     with pytest.raises(ValueError, match=where):
-        FCM(3).fit(data)
-    model = FCM(3, init=START).fit(X)
+        method(3).fit(data)
+    model = method(3, init=START).fit(X)
     with pytest.raises(ValueError, match=where):
         model.score(data)
     with pytest.raises(ValueError, match=where):

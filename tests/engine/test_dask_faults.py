@@ -206,7 +206,7 @@ def test_pass_does_not_grow_with_the_chunks(cluster):
     sizes = []
     for size in (500, 20):
         blocks = dask_blocks.DaskBlocks(da.from_array(X, chunks=(size, 4)).persist(), None)
-        _ = blocks.n, blocks.first_row()  # the groups are described, the survey is made
+        _ = blocks.n, blocks.origin()  # the groups are described, the survey is made
         graphs, compute = [], dask_blocks.dask.compute
 
         def counted(*parts, graphs=graphs, compute=compute, **options):

@@ -13,7 +13,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import NotFittedError
 
 import soft_clustering
-from soft_clustering import FCM, GMM
+from soft_clustering import FCM, GK, GMM
 from soft_clustering._registry import REGISTRY
 from soft_clustering.engine.alternating import AlternatingClusterer
 
@@ -370,7 +370,7 @@ def test_missing_values_of_a_frame_are_named(frames):
     frame = mixed(pd)
     frame.loc[[500, 501], "d"] = pd.NA
     with pytest.raises(ValueError, match="NaN or infinity: rows 500, 501, in the chunk that begins with row 400"):
-        FCM(3).fit(dd.from_pandas(frame, npartitions=3))
+        GK(3).fit(dd.from_pandas(frame, npartitions=3))
 
 
 def test_empty_partitions_are_refused_and_the_remedy_works(frames):

@@ -23,6 +23,7 @@ from soft_clustering.engine.initialisation import (
     lloyd,
     random_rows,
     starting_centers,
+    trimmed_rows,
 )
 
 IRIS = load_iris().data
@@ -309,3 +310,39 @@ def test_parallel_seeds_count_weights():
         centers = seed(parallel, X, 3, state, weight)
         assert cdist([[50.0, 0.0]], centers).min() < 1e-9
         assert centers.max() < 51
+
+
+# Trimmed starts -------------------------------------------------------------------------------------------------------
+
+
+def trimmed_out(X, K=2, weight=None):
+    blocks = make_blocks(X, weight)
+    kept = trimmed_rows(blocks, K, np.random.RandomState(0))
+    return np.setdiff1d(np.arange(len(X)), kept)
+
+
+def test_trimmed_rows_are_far_from_their_tenth_neighbour():
+    X = np.random.default_rng(0).standard_t(2, size=(200, 3))
+    distances = np.sort(np.linalg.norm(X[:, None] - X, axis=2), axis=1)[:, 10]
+    np.testing.assert_array_equal(trimmed_out(X), np.sort(np.argsort(distances)[-10:]))
+
+
+def test_trimmed_rows_of_many_are_found_in_a_sample():
+    rng = np.random.default_rng(0)
+    far = rng.uniform(50, 500, size=(300, 2)) * rng.choice([-1, 1], (300, 2))
+    X = np.concatenate([rng.normal(size=(5700, 2)), far])
+    assert np.isin(np.arange(5700, 6000), trimmed_out(X)).all()
+
+
+def test_a_trimmed_start_leaves_out_a_share_of_the_weight():
+    X = np.concatenate([np.linspace(0, 1, 38), [50.0, 100.0]])[:, None]
+    np.testing.assert_array_equal(trimmed_out(X), [38, 39])
+    weight = np.where(np.arange(40) == 39, 20.0, 10.0)  # 20 of 410 are less than 5 %, 30 are more
+    np.testing.assert_array_equal(trimmed_out(X, weight=weight), [39])
+
+
+@pytest.mark.parametrize("n", [1, 5, 19, 20])
+def test_a_trimmed_start_keeps_enough_rows(n):
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    assert len(trimmed_out(X, K=n)) == 0
+    assert len(trimmed_out(X, K=1)) == (n == 20)

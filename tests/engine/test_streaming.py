@@ -358,7 +358,7 @@ def test_bad_batches_are_refused_and_change_nothing(name):
         model.predict(A)
     model.partial_fit(A)
     before = deepcopy(model)
-    for bad, complaint in ((B[:, :3], "X has 3 features"), (np.full((5, 4), np.nan), "NaN")):
+    for bad, complaint in ((B[:, :3], "X has 3 features"), (np.full((5, 4), np.inf), "infinity")):
         with pytest.raises(ValueError, match=complaint):
             model.partial_fit(bad)
     with pytest.raises(ValueError, match="at least one non-zero"):

@@ -61,7 +61,7 @@ def from_memberships(X, U, cls=Last, mean_power=2.0, **parameters):
     block = blocks.blocks[0]
     spread = gauss_statistics(block, V, None, None, full=True, memberships=U)
     middle = gauss_statistics(block, V, None, None, full=False, memberships=U**mean_power)
-    moments = TemperedStatistics(*spread, middle.weight, middle.first, U.sum(axis=0))
+    moments = TemperedStatistics(*spread[:4], middle.weight, middle.first, U.sum(axis=0))
     start = Components(np.full(K, 1 / K), V, balls, balls, np.zeros(K), V, np.zeros(K, dtype=bool))
     run = Run(model._update(start, moments, blocks))
     if parameters.get("max_iter") != 0:
@@ -336,15 +336,18 @@ def test_ridge_is_raised_by_tens_and_only_where_needed():
     model = GathGeva(3, reg_covar=1e-14)
     sound, flat = np.eye(2), np.ones((2, 2))
     wrong = flat - 5e-9 * np.eye(2)  # not even semidefinite, as by rounding
-    covariances, factors, ridges = model._factorise(np.stack([sound, flat, wrong]))
+    covariances, factors, ridges = model._factorise(np.stack([sound, flat, wrong]), np.stack([np.eye(2)] * 3))
     np.testing.assert_allclose(ridges, [1e-14, 1e-14, 1e-8], rtol=1e-6)
     for F, L in zip(covariances, factors, strict=True):
         np.testing.assert_allclose(L @ F @ L.T, np.eye(2), rtol=0, atol=0.05)
     np.testing.assert_allclose(covariances[2], wrong + 1e-8 * np.eye(2), rtol=0, atol=1e-15)
     # A factor of rounding errors is none.
-    assert GathGeva(3, reg_covar=1e-17)._factorise(np.stack([sound, flat]))[2].tolist() == [1e-17, 1e-12]
+    assert GathGeva(3, reg_covar=1e-17)._factorise(np.stack([sound, flat]), np.stack([np.eye(2)] * 2))[2].tolist() == [
+        1e-17,
+        1e-12,
+    ]
     # Where no ridge helps, the eigenvalues are floored.
-    covariances, factors, ridges = model._factorise(np.array([[[1.0, 0.0], [0.0, -5.0]]]))
+    covariances, factors, ridges = model._factorise(np.array([[[1.0, 0.0], [0.0, -5.0]]]), np.eye(2)[None])
     np.testing.assert_allclose(np.linalg.inv(factors[0]) ** 2, np.diag([1.0, 1e-15]), rtol=1e-3, atol=1e-30)
 
 

@@ -1,4 +1,4 @@
-"""The Gaussian rules "metric" and "tempered": their NumPy form against the definition, the compiled form against it."""
+"""The Gaussian rules but "posterior": their NumPy form against the definition, the compiled form against it."""
 
 import itertools
 
@@ -19,6 +19,7 @@ SHAPES += [(65, 3, K) for K in (2, 9, 13)] + [(100, 70, 5)]
 RULES = [
     *[("metric", m) for m in (2.0, 1.5, 1.05, 20.0)],
     *[("tempered", m, q) for m, q in ((2.0, 1.0), (2.0, 2.0), (1.5, 1.0), (1.05, 1.7), (6.0, 0.5))],
+    *[("background", value) for value in (-1.0, -30.0, 40.0)],
 ]
 
 
@@ -52,10 +53,15 @@ def by_definition(block, means, factors, constants, *parameters, full, rule):
     """Memberships, objective of each row, and the weights of covariances and means, by loops."""
     Z = (block.X - block.frame.shift) * block.frame.scale
     n, K, m = len(Z), len(means), parameters[0]
-    U, rows = np.zeros((n, K)), np.zeros(n)
+    U, W, rows = np.zeros((n, K)), np.zeros((n, K)), np.zeros(n)
     for i in range(n):
         squares = [float(np.sum((factors[k] @ (Z[i] - means[k])) ** 2)) for k in range(K)]
-        if rule == "metric":
+        if rule == "background":
+            densities = [mpmath.exp(constants[k] - squares[k] / 2) for k in range(K)]
+            U[i] = [density / sum(densities) for density in densities]
+            W[i] = [density / (sum(densities) + mpmath.exp(m)) for density in densities]
+            rows[i] = mpmath.log(sum(densities) + mpmath.exp(m))
+        elif rule == "metric":
             D = [parameters[1 + k] * squares[k] for k in range(K)]
             for k in range(K):
                 U[i, k] = 1 / sum((D[k] / D[j]) ** (1 / (m - 1)) for j in range(K))
@@ -65,6 +71,8 @@ def by_definition(block, means, factors, constants, *parameters, full, rule):
             rows[i] = mpmath.log(sum(densities))
             powers = [density ** (1 / mpmath.mpf(m - 1)) for density in densities]
             U[i] = [float(power / sum(powers)) for power in powers]
+    if rule == "background":
+        return Z, U, rows, W, W
     return Z, U, rows, U ** (m if rule == "metric" else parameters[1]), U**m
 
 
@@ -101,12 +109,13 @@ def test_rules_by_definition(monkeypatch, rule):
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_compiled_rules_are_their_twins(both, rule, dtype):
     # The power 1 / (m - 1) multiplies the error of the distances.
-    tolerance = 2e-13 * max(1, 1 / (rule[1] - 1))
+    tolerance = 2e-13 * (1 if rule[0] == "background" else max(1, 1 / (rule[1] - 1)))
     for i, (n, d, K) in enumerate(SHAPES):
         block, arguments, keywords = problem(i, n, d, K, rule, dtype, weighted=i % 2 == 0)
         found, expected = both(gauss.gauss_statistics, block, *arguments, **keywords)
-        assert len(found) == (7 if rule[0] == "tempered" else 4)
-        for a, b in zip(found, expected, strict=True):
+        assert len(found) == (8 if rule[0] == "tempered" else 5)
+        assert found.seen is None and expected.seen is None  # all values are there
+        for a, b in zip(found[:-1], expected[:-1], strict=True):
             close(a, b, tolerance)
         (U, rows), (U_twin, rows_twin) = both(gauss.gauss_memberships, block, *arguments, **keywords)
         assert U.dtype == U_twin.dtype == dtype
@@ -123,7 +132,9 @@ def test_statistics_merge_over_blocks(monkeypatch, compiled, rule):
     block, arguments, keywords = problem(0, 200, 4, 3, rule)
     parts = [Block(block.X[at], block.weight[at], block.frame) for at in (slice(0, 71), slice(71, None))]
     one, two = (gauss.gauss_statistics(part, *arguments, **keywords) for part in parts)
-    for a, b in zip(one.merge(two), gauss.gauss_statistics(block, *arguments, **keywords), strict=True):
+    merged, whole = one.merge(two), gauss.gauss_statistics(block, *arguments, **keywords)
+    assert merged.seen is None and whole.seen is None
+    for a, b in zip(merged[:-1], whole[:-1], strict=True):
         close(a, b, 1e-13)
 
 
@@ -167,6 +178,33 @@ def test_tempered_rule_far_out_and_nearly_hard(monkeypatch, compiled):
     np.testing.assert_array_equal(U, [[0, 1], [1, 0]])
     statistics = gauss.gauss_statistics(block, *arguments, full=True, rule="tempered")
     np.testing.assert_array_equal(statistics.share, [1, 1])
+
+
+@pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_kernels), False])
+@pytest.mark.parametrize("background", [-5.0, -1e299, -np.inf])
+def test_background_takes_rows_whose_densities_underflow(monkeypatch, compiled, background):
+    """Such a row has finite memberships, and belongs to the background unless that has no weight at all."""
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    block = Block(np.array([[1e100], [-1e100], [0.0]]), None, Frame(np.zeros(1), 1.0))
+    arguments = np.array([[0.0], [1.0]]), np.array([[[1e120]], [[1e120]]]), np.zeros(2), background
+    U, rows = gauss.gauss_memberships(block, *arguments, full=True, rule="background")
+    np.testing.assert_array_equal(U, [[0.5, 0.5], [0.5, 0.5], [1, 0]])
+    np.testing.assert_allclose(rows[:2], max(background, -1e300))
+    assert rows[2] == pytest.approx(np.log1p(np.exp(background)), abs=1e-15)
+    statistics = gauss.gauss_statistics(block, *arguments, full=True, rule="background")
+    far = 1.0 if np.isinf(background) else 0.0
+    np.testing.assert_allclose(statistics.weight, [far + 1 / (1 + np.exp(background)), far], rtol=1e-14)
+
+
+@needs_kernels
+@pytest.mark.usefixtures("vectors")
+def test_background_of_no_weight_is_the_posterior(both):
+    block, arguments, keywords = problem(0, 300, 5, 3, ("posterior",))
+    for part in both(gauss.gauss_memberships, block, *arguments, -np.inf, full=True, rule="background"):
+        expected = gauss.gauss_memberships(block, *arguments, **keywords)
+        for a, b in zip(part, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
 
 
 def test_given_memberships_are_used_as_they_are():

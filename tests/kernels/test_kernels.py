@@ -254,8 +254,10 @@ def test_center_statistics_merge():
 
 def test_gauss_statistics_merge():
     a = GaussStatistics(np.array([1.0]), np.array([[2.0]]), np.array([[[3.0]]]), 4.0)
-    merged = a.merge(GaussStatistics(np.array([10.0]), np.array([[20.0]]), np.array([[[30.0]]]), 40.0))
-    assert [np.asarray(value).item() for value in merged] == [11, 22, 33, 44]
+    b = GaussStatistics(np.array([10.0]), np.array([[20.0]]), np.array([[[30.0]]]), 40.0)
+    assert a.merge(b).seen is None
+    merged = a._replace(seen=np.array([[5.0]])).merge(b._replace(seen=np.array([[50.0]])))
+    assert [np.asarray(value).item() for value in merged] == [11, 22, 33, 44, 55]
 
 
 # The grid -------------------------------------------------------------------------------------------------------------

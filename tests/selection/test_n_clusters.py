@@ -818,7 +818,7 @@ def test_failure_at_all_k():
 
 
 def test_input_that_the_estimator_refuses():
-    with pytest.raises(ValueError, match="Input X contains NaN"):
+    with pytest.raises(ValueError, match="X has no values"):
         choose_n_clusters(FCM(), np.full((10, 2), np.nan), [2, 3])
     with pytest.raises(ValueError, match="'m' parameter of FCM must be"):
         choose_n_clusters(FCM(m=0.5), X, [2, 3])

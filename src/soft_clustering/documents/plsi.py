@@ -39,7 +39,7 @@ from .._types import Array, DocumentsLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame
 from ..engine.fitting import Fit, say
-from ..engine.loop import Run
+from ..engine.loop import ROUNDING, Run
 from ..inputs.features import validate_matrix
 from ..kernels.topics import fold_in, plsi_step
 from .corpus import groups, has_distinct, with_text
@@ -368,7 +368,7 @@ class PLSI(TopicModel[Aspects, Expected]):
                 self._temper(run, train, held_out)
                 found = f"held-out log likelihood {run.best:.8g} per word at beta {run.state.beta:.3g}"
                 say(self, f"start {start}: {found}, {run.n_iter} passes")
-                best = run if best is None or run.best > best.best else best
+                best = run if best is None or run.best > best.best + ROUNDING * abs(best.best) else best
         finally:
             kept = best or run
             self.validation_history_ = np.array(kept.validation)

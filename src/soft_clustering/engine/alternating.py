@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Init, MatrixLike, Memberships, Seed
 from ..base import InductiveSoftClusterer, as_fitted, check_top_k
-from ..inputs.features import check_enough_samples, validate_features, validate_weights
+from ..inputs.features import check_enough_samples, validate_rows, validate_weights
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics
 from .acceleration import first_mixed
@@ -109,8 +109,10 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         ``frame`` is None in ``fit``, where the estimator learns its features and their frame.
         """
         policy = self._policy
-        X = validate_features(self, X, reset=frame is None, accept_sparse=policy.sparse)
-        blocks = make_blocks(X, validate_weights(sample_weight, X), frame, policy.scaling)
+        X, gaps = validate_rows(
+            self, X, reset=frame is None, accept_sparse=policy.sparse, accept_missing=policy.missing
+        )
+        blocks = make_blocks(X, validate_weights(sample_weight, X), frame, policy.scaling, gaps)
         return blocks.in_subspace() if policy.subspace and frame is None else blocks
 
     def _resolve(self, blocks: Blocks) -> None:
@@ -228,7 +230,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._policy.sparse
+        tags.input_tags.sparse, tags.input_tags.allow_nan = self._policy.sparse, self._policy.missing
         return tags
 
     # The engine's own -----------------------------------------------------------------------------------------------
@@ -334,11 +336,15 @@ def is_drawn(init: Init) -> bool:
 
 
 def new_centers(V: Array, statistics: CenterStatistics) -> Array:
-    """Weighted means. A centre whose weights underflowed stays, or moves to the worst row: one centre a pass."""
-    if statistics.worst_row is None:
-        return statistics.total / statistics.weight[:, None]
-    centers, full = V.copy(), statistics.weight >= EMPTY
-    centers[full] = statistics.total[full] / statistics.weight[full, None]
-    if statistics.worst > 0 and not full.all():
-        centers[np.argmin(full)] = statistics.worst_row
+    """Weighted means. A centre whose weights underflowed stays, or moves to the worst row: one centre a pass.
+
+    A centre also stays in a feature that none of its rows has.
+    """
+    mass = statistics.mass
+    if statistics.worst_row is None and (statistics.seen is None or mass.min() >= EMPTY):
+        return statistics.total / mass
+    centers = np.divide(statistics.total, mass, out=V.copy(), where=mass >= EMPTY)
+    empty = statistics.weight < EMPTY
+    if statistics.worst_row is not None and statistics.worst > 0 and empty.any():
+        centers[np.argmax(empty)] = statistics.worst_row
     return centers

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .. import kernels
+from .._text import listed
 from .._types import Array, Indices, Matrix
 from ..inputs.features import is_dask
 
@@ -29,6 +30,7 @@ _PIECE = 1 << 14  # numbers in a piece of rows: malloc maps larger arrays anew e
 _PART = 1 << 22  # numbers in the result of a part of rows: little memory, but enough work for all threads
 _PART_ROWS = 1 << 10, 1 << 15  # least and most rows of a part
 _IN_SPAN = 1e-12  # a point whose distance from the span is below this part of its length lies in the span
+NO_ROWS = "X has no values: all entries of the rows of positive weight are NaN."
 _LIMIT = 1e100  # no coordinate of the frame is larger: squares and their sums stay finite
 
 
@@ -41,6 +43,7 @@ class Frame:
 
     shift: Array
     scale: float | Array  # one unit, or one per feature
+    gaps: bool = False  # whether values of the rows may be missing (NaN)
 
     @property
     def unit(self) -> Any:
@@ -48,7 +51,7 @@ class Frame:
         return self.scale
 
     def from_input(self, points: ArrayLike) -> Array:
-        """Points in input units (a dense array), in the coordinates of the frame."""
+        """Points in input units (a dense array), in the coordinates of the frame; a missing value stays NaN."""
         with np.errstate(over="ignore"):
             z: Array = (np.asarray(points) - self.shift) * self.scale
         np.minimum(z, _LIMIT, out=z)
@@ -67,8 +70,8 @@ class Subspace(Frame):
     the same as in ``inner``.
     """
 
-    inner: Frame
-    basis: Array  # (r, d), orthonormal rows
+    inner: Frame = field(kw_only=True)
+    basis: Array = field(kw_only=True)  # (r, d), orthonormal rows
 
     @property
     def unit(self) -> Any:
@@ -109,12 +112,13 @@ class Block:
             return kernels.compiled.Rows(
                 self.X.data, self.frame.shift, scale, self.weight, indices, self.X.indptr, self.d
             )
-        return kernels.compiled.Rows(self.X, self.frame.shift, scale, self.weight)
+        return kernels.compiled.Rows(self.X, self.frame.shift, scale, self.weight, gaps=self.frame.gaps)
 
     def take(self, indices: Indices) -> Array:
-        """Some rows in the coordinates of the frame, dense."""
+        """Some rows in the coordinates of the frame, dense; a missing value becomes 0, the mean."""
         rows = self.X[indices]
-        return self.frame.from_input(rows.toarray() if sparse.issparse(rows) else rows)
+        Z = self.frame.from_input(rows.toarray() if sparse.issparse(rows) else rows)
+        return np.nan_to_num(Z, copy=False) if self.frame.gaps else Z
 
     def part(self, rows: slice) -> Block:
         """Consecutive rows as a block of their own."""
@@ -124,7 +128,9 @@ class Block:
     def order(self) -> NDArray[np.intp]:
         """Rows in the order of a fixed projection: draws along it do not depend on the order of the rows."""
         direction = np.cos(np.arange(1, self.d + 1))
-        keys = [np.asarray(Z @ direction).ravel() for _, Z, _ in self.pieces()]
+        keys = [
+            np.asarray((np.nan_to_num(Z) if self.frame.gaps else Z) @ direction).ravel() for _, Z, _ in self.pieces()
+        ]
         return np.argsort(np.concatenate(keys))
 
     def pieces(self, width: int = 0) -> Iterator[tuple[int, Any, Array]]:
@@ -189,18 +195,23 @@ class Blocks:
 
         For methods whose cost grows with the square of the number of coordinates.
         """
-        if self.d <= self.n + 1 or self.is_sparse:
+        if self.d <= self.n + 1 or self.is_sparse or self.frame.gaps:
             return self
         whole = Blocks([self.joined()], self.mean_variance, self.kept, n_input=self.n_input)
         basis = np.linalg.qr(self.frame.from_input(whole.blocks[0].X).T)[0].T
-        frame = Subspace(np.zeros(len(basis) + 1), 1.0, self.frame, np.ascontiguousarray(basis))
+        frame = Subspace(np.zeros(len(basis) + 1), 1.0, inner=self.frame, basis=np.ascontiguousarray(basis))
         projected = whole.in_frame(frame, self.mean_variance)
         projected.blocks[0].order = whole.blocks[0].order  # the same draws as in all features
         return projected
 
-    def first_row(self) -> Array:
-        """The first row in input units."""
-        return np.asarray(self.blocks[0].X[0], dtype=np.float64)
+    def origin(self) -> Array:
+        """A point near the dense rows, in input units: the first value of each feature, NaN if it has none."""
+        return first_values(self.blocks[0])
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether values of the rows are missing."""
+        return self.frame.gaps
 
     def local(self, rng: np.random.RandomState) -> Blocks:
         """Rows in memory to seed from: all of them, or a sample if the data are not in memory."""
@@ -295,6 +306,16 @@ class Blocks:
         return self.reduce(_outer_products).values
 
     @cached_property
+    def seen(self) -> Array:
+        """The weight (d,) of the rows that have each feature."""
+        return np.broadcast_to(self.moments(self.frame).seen if self.has_gaps else self.total_weight, (self.d,))
+
+    @property
+    def n_values(self) -> float:
+        """The summed weight of all values."""
+        return float(self.seen.sum()) if self.has_gaps else self.total_weight * self.d
+
+    @cached_property
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(sum(b.n if b.weight is None else b.weight.sum() for b in self.blocks))
@@ -332,25 +353,27 @@ class Moments(NamedTuple):
     weight: float
     total: Array
     square: Array
+    seen: float | Array  # the weight, or the weights (d,) of the rows that have each feature
 
     def merge(self, other: Moments) -> Moments:
         """Those of both blocks together."""
-        return Moments(self.weight + other.weight, self.total + other.total, self.square + other.square)
+        pairs: Any = zip(self, other, strict=True)
+        return Moments(*[a + b for a, b in pairs])
 
     def about(self, shift: Array) -> Moments:
         """Those of the same rows with ``shift`` added to them."""
-        total = self.total + self.weight * shift
-        return Moments(self.weight, total, self.square + 2 * shift * self.total + self.weight * shift**2)
+        total = self.total + self.seen * shift
+        return Moments(self.weight, total, self.square + 2 * shift * self.total + self.seen * shift**2, self.seen)
 
     @property
     def mean(self) -> Array:
         """Mean (d,)."""
-        return self.total / self.weight
+        return self.total / self.seen
 
     @property
     def variance(self) -> Array:
         """Variance (d,)."""
-        return np.maximum(self.square / self.weight - self.mean**2, 0)
+        return np.maximum(self.square / self.seen - self.mean**2, 0)
 
 
 class Extent(NamedTuple):
@@ -361,16 +384,25 @@ class Extent(NamedTuple):
 
     def merge(self, other: Extent) -> Extent:
         """That of both blocks together."""
-        return Extent(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+        return Extent(np.fmin(self.low, other.low), np.fmax(self.high, other.high))
 
 
 def moments_of(block: Block, frame: Frame) -> Moments:
     """Moments of a block in the coordinates of a frame."""
-    answer = Moments(0.0, np.zeros(block.d), np.zeros(block.d))
+    answer = Moments(0.0, np.zeros(block.d), np.zeros(block.d), 0.0)
     for _, Z, w in Block(block.X, block.weight, frame).pieces():
+        weight = float(w.sum())
+        seen = w @ ~np.isnan(Z) if block.frame.gaps else weight
+        Z = np.nan_to_num(Z, copy=False) if block.frame.gaps else Z
         squares = Z.multiply(Z) if sparse.issparse(Z) else Z * Z
-        answer = answer.merge(Moments(float(w.sum()), Z.T @ w, squares.T @ w))
+        answer = answer.merge(Moments(weight, Z.T @ w, squares.T @ w, seen))
     return answer
+
+
+def first_values(block: Block) -> Array:
+    """The first value (d,) of each feature of dense rows, in input units; NaN if a feature has none."""
+    at = (~np.isnan(block.X)).argmax(axis=0) if block.frame.gaps else 0
+    return np.asarray(block.X[at, np.arange(block.d)], dtype=np.float64)
 
 
 def _outer_products(block: Block) -> Sums:
@@ -384,7 +416,10 @@ def _outer_products(block: Block) -> Sums:
 
 def extent(block: Block) -> Extent:
     """The extent of a block."""
-    ends = block.X.min(axis=0), block.X.max(axis=0)
+    if block.frame.gaps:
+        ends = np.fmin.reduce(block.X, axis=0), np.fmax.reduce(block.X, axis=0)
+    else:
+        ends = block.X.min(axis=0), block.X.max(axis=0)
     low, high = (end.toarray().ravel() if sparse.issparse(end) else np.asarray(end).ravel() for end in ends)
     return Extent(low.astype(np.float64), high.astype(np.float64))
 
@@ -409,7 +444,7 @@ def distinct_rows(block: Block, limit: int) -> DistinctRows:
     """The distinct rows of a block; it is read until ``limit`` of them are found."""
     answer = DistinctRows(np.empty((0, block.d)), limit)
     for _, Z, _ in block.pieces():
-        answer = answer.merge(DistinctRows(Z.toarray() if sparse.issparse(Z) else Z, limit))
+        answer = answer.merge(DistinctRows(Z.toarray() if sparse.issparse(Z) else np.nan_to_num(Z), limit))
         if answer.n == limit:
             break
     return answer
@@ -425,7 +460,10 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
     origin, unit = np.zeros(blocks.d), 1.0
     if not blocks.is_sparse:
         # About a row of the data the relative error of the variance is at most n eps, whatever the offset.
-        origin = blocks.first_row()
+        origin = blocks.origin()
+        if np.isnan(origin).any():
+            columns = np.flatnonzero(np.isnan(origin)).tolist()
+            raise ValueError(f"X has no values in the columns {listed(columns)}: all are NaN. Drop them.")
     moments = blocks.moments(Frame(origin, unit))
     limit = 1e307 if blocks.dtype == np.float64 else 1e37
     variance = float(moments.variance.mean())
@@ -440,13 +478,14 @@ def fit_frame(blocks: Blocks, scaling: Scaling | None) -> tuple[Frame, float]:
         variance = float(moments.variance.mean())
     # The shift has the type of the data, as the kernels subtract it in that type.
     shift = (origin if blocks.is_sparse else origin + moments.mean / unit).astype(blocks.dtype).astype(np.float64)
+    gaps = blocks.has_gaps
     if variance == 0:
-        return Frame(shift, 1.0), 0.0
+        return Frame(shift, 1.0, gaps), 0.0
     if scaling is not None:
         return _scaled_frame(blocks, shift, scaling)
     power = round(0.5 * math.log2(variance))
     scale = min(max(unit * 2.0**-power, 2.0**-1000), 2.0**500 if blocks.dtype == np.float64 else 2.0**100)
-    return Frame(shift, scale), variance * (scale / unit) ** 2
+    return Frame(shift, scale, gaps), variance * (scale / unit) ** 2
 
 
 def _scaled_frame(blocks: Blocks, mean: Array, scaling: Scaling) -> tuple[Frame, float]:
@@ -455,10 +494,20 @@ def _scaled_frame(blocks: Blocks, mean: Array, scaling: Scaling) -> tuple[Frame,
     scale = 2 / np.where(spread > 1e-300, spread, 2.0)  # 1 / spread would overflow: treat the feature as constant
     if scaling == "minmax":
         middle = mean if blocks.is_sparse else (low + (high - low) / 2).astype(blocks.dtype).astype(np.float64)
-        frame = Frame(middle, scale)
+        frame = Frame(middle, scale, blocks.has_gaps)
         return frame, float(blocks.moments(frame).variance.mean())
     deviation = np.sqrt(blocks.moments(Frame(mean, scale)).variance)
-    return Frame(mean, scale / np.where(deviation > 0, deviation, 1.0)), float((deviation > 0).mean())
+    scale = scale / np.where(deviation > 0, deviation, 1.0)
+    return Frame(mean, scale, blocks.has_gaps), float((deviation > 0).mean())
+
+
+def rows_to_keep(X: Matrix, weight: Array | None, gaps: bool) -> NDArray[np.bool_] | None:
+    """Rows of positive weight and, if there may be ``gaps``, with at least one value; None if these are all."""
+    keep = None if weight is None else weight > 0
+    if gaps:
+        has_values = np.asarray(~np.isnan(X).all(axis=1))
+        keep = has_values if keep is None else keep & has_values
+    return None if keep is None or keep.all() else keep
 
 
 def make_blocks(
@@ -466,21 +515,25 @@ def make_blocks(
     weight: Array | None = None,
     frame: Frame | None = None,
     scaling: Scaling | None = None,
+    gaps: bool = False,
 ) -> Blocks:
     """Validated features as blocks, in their own frame unless one is given (then no variance is measured).
 
-    Rows of weight 0 are left out, so that they cannot matter.
+    Rows of weight 0 are left out, so that they cannot matter, and of those that a frame is made for, rows without any
+    value. ``gaps`` says whether values of dense rows may be missing.
     """
     if is_dask(X):
         from .dask_blocks import DaskBlocks
 
-        blocks: Blocks = DaskBlocks(X, weight)
+        blocks: Blocks = DaskBlocks(X, weight, Frame(np.zeros(X.shape[1]), 1.0, gaps), fitting=frame is None)
     else:
-        kept, n_input = None, X.shape[0]
-        if weight is not None and not weight.all():
-            kept = np.flatnonzero(weight)
-            X, weight = X[kept], weight[kept]
-        blocks = Blocks([Block(X, weight, Frame(np.zeros(X.shape[1]), 1.0))], kept=kept, n_input=n_input)
+        keep, n_input = rows_to_keep(X, weight, gaps and frame is None), X.shape[0]
+        kept = None if keep is None else np.flatnonzero(keep)
+        if kept is not None:
+            X, weight = X[kept], None if weight is None else weight[kept]
+            if not len(kept):
+                raise ValueError(NO_ROWS)
+        blocks = Blocks([Block(X, weight, Frame(np.zeros(X.shape[1]), 1.0, gaps))], kept=kept, n_input=n_input)
     if frame is not None:
-        return blocks.in_frame(frame, np.nan)
+        return blocks.in_frame(frame if frame.gaps == blocks.frame.gaps else replace(frame, gaps=gaps), np.nan)
     return blocks.in_frame(*fit_frame(blocks, scaling))

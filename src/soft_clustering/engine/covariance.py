@@ -183,7 +183,10 @@ def log_units(frame: Frame) -> Array:
 
 def mean_likelihood(objective: Any, blocks: Blocks) -> Any:
     """The mean log likelihood of the data in input units, from the sum in the coordinates of the frame."""
-    return objective / blocks.total_weight + log_units(blocks.frame).sum()
+    units = log_units(blocks.frame)
+    if blocks.has_gaps:  # a density has the unit of the values that are there
+        return objective / blocks.total_weight + blocks.seen @ units / blocks.total_weight
+    return objective / blocks.total_weight + units.sum()
 
 
 def _differences(a: Shaped, k: int | Indices, b: Shaped, at: int | Indices) -> Array:

@@ -33,7 +33,21 @@ from .. import kernels
 from .._text import listed
 from .._types import Array
 from ..inputs.features import canonical
-from .blocks import Block, Blocks, Extent, Frame, M, Moments, block_in_frame, extent, join_rows, moments_of
+from .blocks import (
+    NO_ROWS,
+    Block,
+    Blocks,
+    Extent,
+    Frame,
+    M,
+    Moments,
+    block_in_frame,
+    extent,
+    first_values,
+    join_rows,
+    moments_of,
+    rows_to_keep,
+)
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -61,12 +75,14 @@ class DaskBlocks(Blocks):
         frame: Frame | None = None,
         mean_variance: float = np.nan,
         groups: Groups | None = None,
+        *,
+        fitting: bool = False,
     ) -> None:
         self.X, self.weight, self.mean_variance = X, weight, mean_variance
         self.n_input, self.d = X.shape
         self.kept = None
         self.frame = frame or Frame(np.zeros(self.d), 1.0)
-        self._groups = groups or Groups(X, weight)
+        self._groups = groups or Groups(X, weight, self.frame.gaps, fitting)
         self.dtype, self.is_sparse = self._groups.kind
 
     def in_subspace(self) -> Blocks:
@@ -80,16 +96,21 @@ class DaskBlocks(Blocks):
     @property
     def n(self) -> int:
         """The number of rows of positive weight."""
-        return self.n_input if self.weight is None else self._groups.survey.n
+        return self._groups.survey.n if self._groups.leaves_out else self.n_input
 
     @property
     def total_weight(self) -> float:
         """Sum of the weights."""
-        return float(self.n_input) if self.weight is None else self._groups.survey.moments.weight
+        return self._groups.survey.moments.weight if self._groups.leaves_out else float(self.n_input)
 
-    def first_row(self) -> Array:
-        """The first row of positive weight, in input units, of dense rows."""
+    def origin(self) -> Array:
+        """The first value of each feature in rows of positive weight, in input units; NaN if it has none."""
         return self._groups.survey.origin
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether values of the rows are missing, known from the survey."""
+        return self.frame.gaps and self._groups.survey.gaps
 
     def moments(self, frame: Frame) -> Moments:
         """Moments in the coordinates of a frame; those about the first row are known from the survey."""
@@ -160,21 +181,28 @@ class DaskBlocks(Blocks):
 class Work:
     """What a task does with each chunk; no dataclass, in which Dask would look for collections."""
 
-    __slots__ = ("arguments", "check", "frame", "function", "joined")
+    __slots__ = ("arguments", "check", "fitting", "frame", "function", "joined")
 
     def __init__(
-        self, function: Callable[..., Any], arguments: tuple[object, ...], frame: Frame, check: bool, joined: int
+        self,
+        function: Callable[..., Any],
+        arguments: tuple[object, ...],
+        frame: Frame,
+        fitting: bool,
+        check: bool,
+        joined: int,
     ) -> None:
         self.function, self.arguments, self.frame = function, arguments, frame
+        self.fitting = fitting  # whether rows without any value are left out
         self.check = check  # whether nobody has looked for NaN yet
         self.joined = joined  # consecutive chunks that are one block
 
     def on(self, X: Any, weight: Array | None, start: int) -> Any:
-        """The result of rows, the first of which is row ``start``; None if all their weights are 0."""
-        rows = None
-        if weight is not None and not weight.all():
-            rows = np.flatnonzero(weight)
-            X, weight = X[rows], weight[rows]
+        """The result of rows, the first of which is row ``start``; None if all of them are left out."""
+        keep = rows_to_keep(X, weight, self.fitting and self.frame.gaps)
+        rows = None if keep is None else np.flatnonzero(keep)
+        if rows is not None:
+            X, weight = X[rows], None if weight is None else weight[rows]
         if not X.shape[0]:
             return None
         block = block_in_frame(X, weight, self.frame)
@@ -185,43 +213,52 @@ class Work:
 class Survey(NamedTuple):
     """What is asked of the data before a fit, in one pass."""
 
-    origin: Array  # the first row of positive weight; 0 of CSR rows, which are not shifted
+    origin: Array  # the first value of each feature, NaN if it has none; 0 of CSR rows, which are not shifted
     moments: Moments  # about the origin
     extent: Extent
     counts: NDArray[np.int64]  # first row and rows of positive weight of each chunk
     heaviest: float  # the largest weight
+    gaps: bool  # whether values are missing
 
     @property
     def n(self) -> int:
-        """Rows of positive weight."""
+        """Rows that are not left out."""
         return int(self.counts[:, 1].sum())
 
     def merge(self, other: Survey) -> Survey:
         """That of both parts together, about the origin of the first."""
-        moved = other.moments.about(other.origin - self.origin)
+        origin = np.where(np.isnan(self.origin), other.origin, self.origin)
+        moved = other.moments.about(np.nan_to_num(other.origin - origin))
         return Survey(
-            self.origin,
+            origin,
             self.moments.merge(moved),
             self.extent.merge(other.extent),
             np.concatenate([self.counts, other.counts]),
             max(self.heaviest, other.heaviest),
+            self.gaps or other.gaps,
         )
 
 
 def survey_of(block: Block) -> Survey:
     """The survey of a chunk."""
-    origin = np.zeros(block.d) if sparse.issparse(block.X) else np.asarray(block.X[0], dtype=np.float64)
+    origin = np.zeros(block.d) if sparse.issparse(block.X) else first_values(block)
     heaviest = 1.0 if block.weight is None else float(block.weight.max())
     counts = np.array([[block.start, block.n]])
-    return Survey(origin, moments_of(block, Frame(origin, 1.0)), extent(block), counts, heaviest)
+    moments = moments_of(block, Frame(np.nan_to_num(origin), 1.0))
+    gaps = block.frame.gaps and bool(np.any(moments.seen < moments.weight))
+    return Survey(origin, moments, extent(block), counts, heaviest, gaps)
 
 
-def _check_rows(X: Any, weight: Array | None, start: int) -> None:
+def _check_rows(X: Any, weight: Array | None, start: int, gaps: bool) -> None:
     """Raise an error that names the rows of a chunk that are not finite, or have no proper weight.
 
-    ``start`` is the row that the chunk begins with. A row of weight 0 may be anything.
+    ``start`` is the row that the chunk begins with; NaN is a missing value if there may be ``gaps``. A row of weight 0
+    may be anything.
     """
-    checks = [("Input X contains NaN or infinity", _finite_rows(X))]
+    if gaps:
+        checks = [("Input X contains infinity", ~np.isinf(X).any(axis=1))]
+    else:
+        checks = [("Input X contains NaN or infinity", _finite_rows(X))]
     if weight is not None:
         checks = [(checks[0][0], checks[0][1] | (weight == 0))]
         checks.append(("sample_weight must not be negative or NaN", np.isfinite(weight) & (weight >= 0)))
@@ -382,7 +419,7 @@ def on_group(group: Iterable[Part], work: Work) -> Tree:
                 rows.append(place.rows(X))
                 weights.append(weight)
                 if work.check:
-                    _check_rows(rows[-1], weight, place.start)
+                    _check_rows(rows[-1], weight, place.start, work.frame.gaps)
                 start = place.start if start is None else start
             weight = None if weights[0] is None else join_rows(weights)
             tree.add(0, number, work.on(join_rows(rows), weight, start or 0))
@@ -400,8 +437,16 @@ def merged(trees: Sequence[Tree]) -> Tree:
 class Groups:
     """The chunks of an array and of its weights, in groups: one task a pass for each."""
 
-    def __init__(self, X: dask.array.Array, weight: Array | dask.array.Array | None) -> None:
+    def __init__(
+        self,
+        X: dask.array.Array,
+        weight: Array | dask.array.Array | None,
+        gaps: bool = False,
+        fitting: bool = False,
+    ) -> None:
         self.X, self.sizes = X, X.chunks[0]
+        self.gaps, self.fitting = gaps, fitting
+        self.leaves_out = weight is not None or (gaps and fitting)  # whether there may be rows that do not count
         dtype = X.dtype if X.dtype in (np.float64, np.float32) else np.dtype(np.float64)
         self.kind = Kind(dtype, sparse.issparse(X._meta))
         self.starts = np.cumsum([0, *self.sizes]).tolist()
@@ -412,9 +457,11 @@ class Groups:
     @cached_property
     def survey(self) -> Survey:
         """The survey of all rows; an error if they cannot be fitted."""
-        survey: Survey | None = self.reduce(survey_of, (), Frame(np.zeros(self.X.shape[1]), 1.0))
+        survey: Survey | None = self.reduce(survey_of, (), Frame(np.zeros(self.X.shape[1]), 1.0, self.gaps))
         if survey is None:
-            raise ValueError("sample_weight must have a positive entry. Got only zeros.")
+            raise ValueError(
+                NO_ROWS if self.weight is None else "sample_weight must have a positive entry. Got only zeros."
+            )
         if not 1e-100 < survey.heaviest < 1e100:
             most = f"{survey.heaviest:.3g}"
             raise ValueError(f"sample_weight must have its largest entry between 1e-100 and 1e100. Got {most} instead.")
@@ -422,7 +469,7 @@ class Groups:
 
     def reduce(self, function: Callable[..., Any], arguments: tuple[object, ...], frame: Frame) -> Any:
         """The merged results of all chunks."""
-        work = Work(function, arguments, frame, "survey" not in vars(self), self._joined)
+        work = Work(function, arguments, frame, self.fitting, "survey" not in vars(self), self._joined)
         parts = [dask.delayed(on_group, pure=False)(group, work) for group in self._described]
         while len(parts) > 1:
             batches = [parts[i : i + _FAN_IN] for i in range(0, len(parts), _FAN_IN)]
@@ -631,7 +678,7 @@ def _rows(
     """The rows that a function returns for a group of one chunk."""
     ((place, X, _),) = chunk
     X = place.rows(X)
-    _check_rows(X, None, place.start)
+    _check_rows(X, None, place.start, frame.gaps)
     with kernels.one_thread():
         return function(block_in_frame(X, None, frame), *arguments)
 

@@ -32,7 +32,7 @@ S = TypeVar("S")
 Sense = Literal["min", "max"]
 
 NEAR = 0.01  # part of the root mean variance: centres that differ by less are in the same place
-_ROUNDING = 1e-10  # relative difference of the objectives of two starts that end in the same place
+ROUNDING = 1e-10  # relative difference of the objectives of two starts that end in the same place
 _SLOW = 0.1  # centres that move by more than this are not yet near any optimum
 
 
@@ -127,6 +127,7 @@ class Policy:
     holds_rows: bool = False  # whether the statistics hold the memberships (K, n) of all rows
     rows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # attribute per row: its method
     sparse: bool = False  # whether X may be sparse
+    missing: bool = False  # whether values of X may be missing (NaN)
     scaling: Literal["standard", "minmax"] | None = None  # the units of the features while fitting
     subspace: bool = False  # whether to work in the span of the rows if they are fewer than the features
     needs_rows: bool = True  # whether there must be at least n_clusters rows
@@ -184,7 +185,7 @@ def best_run(runs: Sequence[Run[S]], sense: Sense) -> Run[S] | None:
     sign = 1 if sense == "min" else -1
     begun = [(sign * run.history[-1] if run.history else np.inf, run) for run in runs if run.begun]
     least = min((objective for objective, _ in begun), default=np.inf)
-    return next((run for objective, run in begun if objective <= least + _ROUNDING * abs(least)), None)
+    return next((run for objective, run in begun if objective <= least + ROUNDING * abs(least)), None)
 
 
 def run_starts(

@@ -33,8 +33,8 @@ class WeightedContribution(Protocol):
         """The optimised function at the state, in the coordinates of the frame."""
 
     @property
-    def weight(self) -> Array:
-        """Summed weights: (K,), or (K, K) if the prototypes solve a linear system."""
+    def mass(self) -> Array:
+        """Summed weights: of the rows, of their values, or of a linear system that the prototypes solve."""
 
 
 W = TypeVar("W", bound=WeightedContribution)
@@ -45,12 +45,12 @@ class StreamingClusterer(AlternatingClusterer[S, W]):
 
     #: Fitted attributes that say something of the rows of a fit, and so do not outlive it.
     _of_rows: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "objective_", "objective_history_", "converged_")
-    _seen: Array  # the weight of the rows that the state was computed from
+    _seen: Array  # the mass of the rows that the state was computed from
 
     def _moved(self, state: S, statistics: W, weight: Array, blocks: Blocks) -> S:
         """The state after one more batch.
 
-        The statistics are those of the batch at the state, ``weight`` is that of all rows seen, the batch included.
+        The statistics are those of the batch at the state, ``weight`` is the mass of all rows seen, the batch included.
         """
         raise NotImplementedError
 
@@ -67,7 +67,7 @@ class StreamingClusterer(AlternatingClusterer[S, W]):
         return state
 
     def _store_fit(self, statistics: W, blocks: Blocks) -> None:
-        self._seen = statistics.weight
+        self._seen = statistics.mass
 
     @continues_fit
     def partial_fit(self, X: MatrixLike, y: object = None, *, sample_weight: ArrayLike | None = None) -> Self:
@@ -104,7 +104,7 @@ class StreamingClusterer(AlternatingClusterer[S, W]):
             else:
                 state, n_batches = self._state, self.n_iter_
             statistics = blocks.reduce(self._statistics, state)
-            weight = statistics.weight if first else self._seen + statistics.weight
+            weight = statistics.mass if first else self._seen + statistics.mass
             # Only now is anything changed: a batch that is refused leaves the model as it was.
             self._state = self._moved(state, statistics, weight, blocks)
         self._frame, self._seen, self.n_iter_ = blocks.frame, weight, n_batches + 1
@@ -115,16 +115,16 @@ class StreamingClusterer(AlternatingClusterer[S, W]):
 
 
 def moved_centers(V: Array, statistics: CenterStatistics, weight: Array) -> Array:
-    """Centres as the running weighted mean of all rows seen, of which ``weight`` (K,) is the summed weight.
+    """Centres as the running weighted mean of all rows seen, of which ``weight`` is the summed mass: (K, 1) or (K, d).
 
     This is single-pass fuzzy c-means: what the centres were computed from so far keeps its full weight.
 
     Examples
     --------
     >>> batch = CenterStatistics(np.array([1.0]), np.array([[8.0]]), 0.0, 0.0, None)
-    >>> moved_centers(np.array([[2.0]]), batch, np.array([3.0]))  # two rows about 2, and one at 8
+    >>> moved_centers(np.array([[2.0]]), batch, np.array([[3.0]]))  # two rows about 2, and one at 8
     array([[4.]])
     """
-    step = statistics.total - statistics.weight[:, None] * V
-    centers: Array = V + step / np.maximum(weight, np.finfo(float).tiny)[:, None]
+    step = statistics.total - statistics.mass * V
+    centers: Array = V + step / np.maximum(weight, np.finfo(float).tiny)
     return centers

@@ -76,11 +76,16 @@ def centers_of(state: Prototypes) -> Array:
 
 
 class SetStatistics(NamedTuple):
-    """What a block of rows contributes to new prototypes: H (K, K), B (K, d), and the objective."""
+    """What a block of rows contributes to new prototypes: H, B (K, d), and the objective."""
 
-    weight: Array
+    weight: Array  # (K, K), or (d, K, K) if values are missing
     total: Array
     objective: float
+
+    @property
+    def mass(self) -> Array:
+        """The matrix H of the linear system."""
+        return self.weight
 
     def merge(self, other: SetStatistics) -> SetStatistics:
         """The statistics of both blocks together."""
@@ -206,7 +211,7 @@ class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
     beta_: float
     delta_: float
     focal_centers_: NDArray[Any]
-    _policy = Policy(residual=state_shift, place=centers_of, rows={"masses_": "_masses"})
+    _policy = Policy(residual=state_shift, place=centers_of, rows={"masses_": "_masses"}, missing=True)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "focal_sets": [StrOptions(FOCAL_SETS | {"auto"}), list, tuple],
         "alpha": [Interval(Real, 0, 50, closed="both")],  # K^alpha must be a float
@@ -269,6 +274,10 @@ class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
             if noise is None:
                 # The frame is centred: the mean of |x - v|^2 is the summed variance plus |v|^2.
                 spread = blocks.mean_variance * blocks.d + np.square(V).sum(axis=1).mean()
+                if blocks.has_gaps:
+                    moments = blocks.moments(blocks.frame)
+                    of_features = moments.square - 2 * V * moments.total + moments.seen * V * V
+                    spread = of_features.sum(axis=1).mean() / moments.weight
                 noise = _squared(np.sqrt(self.delta_scale) * np.sqrt(spread or 1.0))
             yield Prototypes(V, noise)
 
@@ -280,8 +289,8 @@ class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
 
     def _statistics(self, block: Block, state: Prototypes) -> SetStatistics:
         statistics = center_statistics(block, *self._rule(state, state.noise))
-        weight, total = statistics.weight[1:, None], statistics.total[1:]
-        sizes, sets = self._sizes[:, None], self._sets
+        total, sizes, sets = statistics.total[1:], self._sizes[:, None], self._sets
+        weight = statistics.weight[1:, None] if statistics.seen is None else statistics.seen.T[:, 1:, None]
         gram = sets.T @ (sizes ** (self.alpha - 2) * weight * sets)
         return SetStatistics(gram, sets.T @ (sizes ** (self.alpha - 1) * total), statistics.objective)
 
@@ -291,8 +300,12 @@ class ECM(CredalMixin, StreamingClusterer[Prototypes, SetStatistics]):
     def _moved(self, state: Prototypes, statistics: SetStatistics, weight: Array, blocks: Blocks) -> Prototypes:
         # A prototype without mass leaves the weight singular: the ridge holds it where it is, and moves no fixed point,
         # as H V = B still means no step.
-        V, ridge = state.centers, np.diag(_RIDGE * weight.diagonal() + EMPTY)
-        return state._replace(centers=V + np.linalg.solve(weight + ridge, statistics.total - statistics.weight @ V))
+        V, K = state.centers, self.n_clusters
+        system = weight + np.eye(K) * (_RIDGE * np.diagonal(weight, axis1=-2, axis2=-1)[..., None] + EMPTY)
+        if weight.ndim == 2:
+            return state._replace(centers=V + np.linalg.solve(system, statistics.total - statistics.weight @ V))
+        left = statistics.total.T[:, :, None] - statistics.weight @ V.T[:, :, None]  # a system for each feature
+        return state._replace(centers=V + np.linalg.solve(system, left)[:, :, 0].T)
 
     def _memberships(self, block: Block, state: Prototypes) -> NDArray[Any]:
         masses = center_memberships(block, *self._rule(state, np.inf))[:, 1:]  # those of an outlier are no less exact

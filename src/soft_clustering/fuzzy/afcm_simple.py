@@ -86,7 +86,7 @@ def least_weight(blocks: Blocks) -> float:
 def adaptive_start(blocks: Blocks, V: Array) -> Adaptive:
     """Starting centres, with the entropy weight that suits hard memberships."""
     scatter = blocks.reduce(center_statistics, V, "nearest").objective
-    weight, least = 2 * scatter / (blocks.total_weight * blocks.d), least_weight(blocks)
+    weight, least = 2 * scatter / blocks.n_values, least_weight(blocks)
     return Adaptive(V, math.log(min(max(weight, least), _MOST)), (math.log(least), math.log(_MOST)))
 
 
@@ -94,7 +94,7 @@ def adaptive_statistics(statistics: CenterStatistics, state: Adaptive) -> Center
     """Statistics of the entropy rule at the state, with J in the place of their objective if the weight is learnt."""
     if not state.learnt:
         return statistics
-    volume = statistics.weight.sum() * state.centers.shape[1] / 2 * state.log_weight
+    volume = statistics.entries / 2 * state.log_weight
     return statistics._replace(objective=float(statistics.objective / state.weight + volume))
 
 
@@ -102,26 +102,30 @@ def adaptive_update(
     state: Adaptive, statistics: CenterStatistics, blocks: Blocks, scatter: Callable[[Block, Adaptive], Scatter]
 ) -> Adaptive:
     """New centres, and the entropy weight that suits them; ``scatter`` is that of a block about the old centres."""
-    V, size = new_centers(state.centers, statistics), statistics.weight
+    V = new_centers(state.centers, statistics)
     if not state.learnt:
         return state._replace(centers=V)
-    mean = statistics.total.sum(axis=0) / size.sum()
-    within = blocks.mean_variance - _mean_square(V - mean, size)
-    if within < _TIGHT * blocks.mean_variance:
-        # That difference has few correct digits left: look at the rows again.
-        about = blocks.reduce(scatter, state).scatter.sum() / (size.sum() * blocks.d)
-        within = about - _mean_square(V - state.centers, size)
+    mean = statistics.total.sum(axis=0) / statistics.mass.sum(axis=0)
+    within = blocks.mean_variance - _mean_square(V - mean, statistics)
+    if statistics.seen is not None or within < _TIGHT * blocks.mean_variance:
+        # That difference has few correct digits left, or features weigh differently: look at the rows again.
+        about = blocks.reduce(scatter, state).scatter.sum() / statistics.entries
+        within = about - _mean_square(V - state.centers, statistics)
     return state._replace(centers=V, log_weight=math.log(max(2 * within, least_weight(blocks))))
 
 
-def _mean_square(rows: Array, size: Array) -> float:
+def _mean_square(rows: Array, statistics: CenterStatistics) -> float:
     """Weighted mean of the squared entries."""
-    return float(np.einsum("k,kj,kj->", size, rows, rows) / (size.sum() * rows.shape[1]))
+    if statistics.seen is None:
+        squares = np.einsum("k,kj,kj->", statistics.weight, rows, rows)
+    else:
+        squares = np.einsum("kj,kj,kj->", statistics.seen, rows, rows)
+    return float(squares / statistics.entries)
 
 
 def adaptive_units(objective: Any, blocks: Blocks) -> Any:
     """J in input units: J in the frame plus n d / 2 times the logarithm of the squared unit."""
-    return objective - blocks.total_weight * blocks.d * math.log(blocks.frame.unit)
+    return objective - blocks.n_values * math.log(blocks.frame.unit)
 
 
 class AFCMSimple(AlternatingClusterer[Adaptive, CenterStatistics]):
@@ -202,7 +206,7 @@ class AFCMSimple(AlternatingClusterer[Adaptive, CenterStatistics]):
     """
 
     entropy_weight_: float
-    _policy = Policy(residual=state_shift, place=attrgetter("centers"), units=adaptive_units, sparse=True)
+    _policy = Policy(residual=state_shift, place=attrgetter("centers"), units=adaptive_units, sparse=True, missing=True)
     _remedy: ClassVar[str] = "use fewer clusters or another init"  # if the clusters coincide
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],

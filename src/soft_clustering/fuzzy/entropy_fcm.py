@@ -316,6 +316,7 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
             place=None if self.learn_weights else attrgetter("centers"),
             units=no_units if self.scaling else squared_units,
             sparse=True,
+            missing=self.solver != "nsga2",
             scaling="minmax" if self.scaling else None,
         )
 
@@ -357,7 +358,7 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
         return state.moved(new_centers(state.centers, statistics), statistics.weight)
 
     def _moved(self, state: Prototypes, statistics: CenterStatistics, weight: Array, blocks: Blocks) -> Prototypes:
-        return state.moved(moved_centers(state.centers, statistics, weight), weight)
+        return state.moved(moved_centers(state.centers, statistics, weight), weight.mean(axis=1))
 
     def _check_stream(self, blocks: Blocks) -> None:
         if self.solver != "alternating":
@@ -531,7 +532,7 @@ def wu_li_index(V: Array, size: Array, squared: Array) -> float:
 def mean_row(blocks: Blocks) -> Array:
     """Mean (d,) of the rows."""
     moments = blocks.reduce(center_statistics, np.zeros((1, blocks.d)), "entropy", 1.0, 0.0)
-    mean: Array = moments.total[0] / moments.weight[0]
+    mean: Array = moments.total[0] / moments.mass[0]
     return mean
 
 
@@ -560,6 +561,10 @@ class _Product(NamedTuple):
 def _product(block: Block, mean: Array, direction: Array) -> _Product:
     answer = _Product(0.0, np.zeros(block.d))
     for _, Z, w in block.pieces():
+        if block.frame.gaps:  # a missing value does not deviate from the mean
+            E = np.nan_to_num(Z - mean)
+            answer = answer.merge(_Product(0.0, E.T @ (w * (E @ direction))))
+            continue
         r = w * (Z @ direction - mean @ direction)
         answer = answer.merge(_Product(float(r.sum()), Z.T @ r))
     return answer
@@ -568,15 +573,16 @@ def _product(block: Block, mean: Array, direction: Array) -> _Product:
 def critical_weight(blocks: Blocks) -> float:
     """Twice the largest eigenvalue of the covariance: with this entropy weight or a larger one all centres coincide.
 
-    By the Lanczos method, a pass over the rows per step; no (d, d) matrix is formed.
+    By the Lanczos method, a pass over the rows per step; no (d, d) matrix is formed. If values are missing, each
+    feature is measured by the rows that have it.
     """
     if not blocks.mean_variance > 0:
         return 0.0
-    mean = mean_row(blocks)
+    mean, root = mean_row(blocks), np.sqrt(blocks.seen / blocks.total_weight)  # 1 without missing values
 
     def covariance_times(direction: Array) -> Array:
-        product = blocks.reduce(_product, mean, direction.ravel())
-        return (product.rows - product.total * mean) / blocks.total_weight
+        product = blocks.reduce(_product, mean, direction.ravel() / root)
+        return (product.rows - product.total * mean) / blocks.total_weight / root
 
     if blocks.d == 1:
         return 2 * float(covariance_times(np.ones(1))[0])

@@ -39,12 +39,12 @@ class Stream(NamedTuple):
     """The state of mini-batches: centres, and the weight that each was computed from."""
 
     centers: Array  # (K, d)
-    weight: Array  # (K,)
+    weight: Array  # (K, 1), or (K, d) if values are missing
     epoch: int
 
     def after(self, statistics: CenterStatistics) -> Stream:
         """The state after one more batch: centres are the running weighted mean of all rows seen."""
-        weight = self.weight + statistics.weight
+        weight = self.weight + statistics.mass
         return self._replace(centers=moved_centers(self.centers, statistics, weight), weight=weight)
 
 
@@ -145,7 +145,7 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
     """
 
     m_: float
-    _policy = Policy(sparse=True, final=centers_of)
+    _policy = Policy(sparse=True, missing=True, final=centers_of)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "batch_size": [None, Interval(Integral, 1, None, closed="left")],
@@ -213,7 +213,7 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
         size = min(max(batch_size, 10 * self.n_clusters), blocks.n)
         first = Blocks([next(blocks.batches(size, rng))], blocks.mean_variance)
         # The first batch is a pass that an interruption may keep, and so is each batch after it.
-        run = Run(Stream(self._solution(first, rng), np.zeros(self.n_clusters), 0), n_iter=1)
+        run = Run(Stream(self._solution(first, rng), np.zeros((self.n_clusters, 1)), 0), n_iter=1)
         fit.runs.append(run)
 
         def epoch(state: Stream) -> tuple[Stream, float]:

@@ -43,6 +43,7 @@ from ..engine.covariance import (
     to_input_units,
 )
 from ..engine.loop import Policy, Run
+from ..engine.missing import with_unseen
 from ..kernels import EMPTY
 from ..kernels.centers import center_memberships
 from ..kernels.gauss import TemperedStatistics, gauss_memberships, gauss_statistics
@@ -160,6 +161,7 @@ class GathGeva(StagedClusterer[Components, TemperedStatistics]):
         keeps="best",
         place=None,
         units=mean_likelihood,
+        missing=True,
         scaling="standard",
         subspace=True,
     )
@@ -204,7 +206,9 @@ class GathGeva(StagedClusterer[Components, TemperedStatistics]):
         K, d = V.shape
         balls = np.tile(np.eye(d), (K, 1, 1))
         start = Components(np.full(K, 1 / K), V, balls, balls, np.zeros(K), V, np.ones(K, dtype=bool))
-        yield self._update(start, blocks.reduce(self._first_statistics, V, m), blocks)
+        statistics = blocks.reduce(self._first_statistics, V, m)
+        second = with_unseen(statistics.second, statistics.weight, statistics.seen, blocks.mean_variance)
+        yield self._update(start, statistics._replace(second=second), blocks)
 
     def _first_statistics(self, block: Block, V: Array, m: float) -> TemperedStatistics:
         """The statistics of the memberships of fuzzy c-means."""
@@ -212,8 +216,8 @@ class GathGeva(StagedClusterer[Components, TemperedStatistics]):
         spread = gauss_statistics(block, V, None, None, full=True, memberships=U**self.covariance_exponent)
         middle = gauss_statistics(block, V, None, None, full=False, memberships=U**self.m)
         share = U.sum(axis=0) if block.weight is None else block.weight @ U
-        weight, first, second, objective = spread
-        return TemperedStatistics(weight, first, second, objective, middle.weight, middle.first, share)
+        weight, first, second, objective, seen = spread
+        return TemperedStatistics(weight, first, second, objective, middle.weight, middle.first, share, seen)
 
     def _statistics(self, block: Block, state: Components) -> TemperedStatistics:
         answer: TemperedStatistics = gauss_statistics(block, *self._densities(state), full=True, rule="tempered")
@@ -228,20 +232,26 @@ class GathGeva(StagedClusterer[Components, TemperedStatistics]):
             means[lost], covariances[lost] = state.seeds[lost], np.average(covariances, axis=0, weights=weights)
             weights[lost] = 1 / self.n_clusters
             weights /= weights.sum()
-        covariances, factors, ridges = self._factorise(covariances)
+        balls = np.tile(np.eye(means.shape[1]), (len(means), 1, 1))
+        if statistics.seen is not None:
+            # What is missing has the ridge of the covariance that it was completed by.
+            balls *= (statistics.seen / np.maximum(statistics.weight, EMPTY)[:, None])[:, :, None]
+        covariances, factors, ridges = self._factorise(covariances, balls)
         return Components(weights, means, covariances, factors, ridges, state.seeds, state.fresh & ~lost)
 
-    def _factorise(self, covariances: Array) -> tuple[Array, Array, Array]:
-        """Covariances with ridges, their inverse factors, and the ridges: times ten until there is a factor."""
-        ball = np.eye(covariances.shape[1])
+    def _factorise(self, covariances: Array, balls: Array) -> tuple[Array, Array, Array]:
+        """Covariances with ridges, their inverse factors, and the ridges: times ten until there is a factor.
+
+        ``balls`` (K, d, d) are what a ridge multiplies.
+        """
         ridges = np.full(len(covariances), float(self.reg_covar))
-        sound = sound_factors(covariances + self.reg_covar * ball)
+        sound = sound_factors(covariances + self.reg_covar * balls)
         if sound is not None:
-            return covariances + self.reg_covar * ball, sound, ridges
+            return covariances + self.reg_covar * balls, sound, ridges
         covariances, factors = covariances.copy(), np.empty_like(covariances)
         for k, covariance in enumerate(covariances.copy()):
             for _ in range(1 + _MORE_RIDGE):
-                covariances[k] = covariance + ridges[k] * ball
+                covariances[k] = covariance + ridges[k] * balls[k]
                 sound = sound_factors(covariances[k : k + 1])
                 if sound is not None:
                     factors[k] = sound[0]

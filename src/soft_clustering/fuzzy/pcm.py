@@ -246,7 +246,7 @@ class PCM(StreamingClusterer[Typical, CenterStatistics], StagedClusterer[Typical
     def _store(self, state: Typical, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(state.centers).astype(blocks.dtype)
         self.bandwidth_ = bandwidth_to_input(state.bandwidth, blocks.frame)
-        self.n_effective_clusters_ = int((distinct(*state) & (self._seen >= EMPTY)).sum())
+        self.n_effective_clusters_ = int((distinct(*state) & (self._seen.max(axis=1) >= EMPTY)).sum())
 
     def _complaints(self, run: Run[Typical], blocks: Blocks) -> list[str]:
         complaints = super()._complaints(run, blocks)

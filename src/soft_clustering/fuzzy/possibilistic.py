@@ -36,7 +36,7 @@ class Typical(NamedTuple):
         return self._replace(centers=vector.reshape(self.centers.shape))
 
 
-TYPICAL = Policy(residual=state_shift, place=attrgetter("centers"), sparse=True)
+TYPICAL = Policy(residual=state_shift, place=attrgetter("centers"), sparse=True, missing=True)
 
 
 def fuzzy_bandwidths(blocks: Blocks, V: Array, m: float, scale: float) -> Array:

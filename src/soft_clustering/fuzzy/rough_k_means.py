@@ -152,6 +152,7 @@ class RoughKMeans(AlternatingClusterer[Array, CenterStatistics]):
     _policy = Policy(
         monotone=False,
         cycle_key=array_key,
+        missing=True,
         rows={"lower_approximation_": "_lower", "upper_approximation_": "_upper"},
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
@@ -210,16 +211,15 @@ class RoughKMeans(AlternatingClusterer[Array, CenterStatistics]):
         return center_statistics(block, np.concatenate([V, V]), *self._rule(block, "uniform"))
 
     def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
-        weight, total = statistics.weight.reshape(2, -1, 1), statistics.total.reshape(2, *V.shape)
+        weight, total = statistics.mass.reshape(2, len(V), -1), statistics.total.reshape(2, *V.shape)
         full = weight >= EMPTY
         share = np.array([self.lower_weight, 1 - self.lower_weight])[:, None, None]
         share = np.where(full.all(axis=0), share, full)  # a cluster with one part has the mean of that part
         centers: Array = (share * total / np.where(full, weight, 1)).sum(axis=0)
-        empty = ~full.any(axis=(0, 2))
-        if empty.any():
-            centers[empty] = V[empty]
-            if statistics.worst > 0:
-                centers[np.argmax(empty)] = statistics.worst_row
+        centers = np.where(full.any(axis=0), centers, V)
+        empty = (statistics.weight.reshape(2, -1) < EMPTY).all(axis=0)
+        if empty.any() and statistics.worst > 0:
+            centers[np.argmax(empty)] = statistics.worst_row
         return centers
 
     def _memberships(self, block: Block, V: Array) -> NDArray[Any]:

@@ -38,7 +38,7 @@ from ..engine.blocks import Block, Blocks, Frame, M, make_blocks
 from ..engine.fitting import Fit
 from ..engine.initialisation import further_rows, starting_centers
 from ..engine.loop import Policy, squared_units
-from ..inputs.features import check_enough_samples, is_dask, validate_features, validate_weights
+from ..inputs.features import check_enough_samples, is_dask, validate_rows, validate_weights
 from ..inputs.labels import (
     PartialLabels,
     resolve_n_clusters,
@@ -91,16 +91,20 @@ class Known(Block):
     def sums(self, state: Adaptive) -> CenterStatistics:
         """The statistics of the entropy rule with priors."""
         weight, total = np.zeros(len(state.centers)), np.zeros_like(state.centers)
+        seen = np.zeros_like(state.centers) if self.frame.gaps else None
         objective, worst, at = 0.0, -np.inf, 0
         for lo, Z, w, _, U, J in self.inferred(state):
             W = U * w[:, None]
             weight += W.sum(axis=0)
+            if seen is not None:
+                seen += W.T @ ~np.isnan(Z)
+                Z = np.nan_to_num(Z)
             total += (Z.T @ W).T
             objective += float(w @ J)
             if J.max() > worst:
                 worst, at = float(J.max()), lo + int(J.argmax())
         row = self.take([at])[0] if weight.min() < EMPTY else None
-        return CenterStatistics(weight, total, state.weight * objective, state.weight * worst, row)
+        return CenterStatistics(weight, total, state.weight * objective, state.weight * worst, row, seen)
 
     def scatter(self, state: Adaptive) -> Scatter:
         """Summed memberships, and summed memberships times squared distances."""
@@ -110,13 +114,13 @@ class Known(Block):
         return answer
 
     def cluster_means(self, K: int) -> tuple[Array, NDArray[np.bool_]]:
-        """Means (K, d) of the rows of each cluster, and which clusters have any."""
-        size, total = np.zeros(K), np.zeros((K, self.d))
+        """Means (K, d) of the rows of each cluster, and which clusters have any; 0 if no row has a feature."""
+        size, total = np.zeros((K, self.d if self.frame.gaps else 1)), np.zeros((K, self.d))
         for lo, Z, w in self.pieces():
             members = (self.clusters[lo : lo + Z.shape[0], None] == np.arange(K)) * w[:, None]
-            size += members.sum(axis=0)
-            total += (Z.T @ members).T
-        return total / np.where(size > 0, size, 1)[:, None], size > 0
+            size += members.T @ ~np.isnan(Z) if self.frame.gaps else members.sum(axis=0)[:, None]
+            total += ((np.nan_to_num(Z) if self.frame.gaps else Z).T @ members).T
+        return total / np.where(size > 0, size, 1), size.max(axis=1) > 0
 
 
 class PartlyKnown(Blocks):
@@ -319,7 +323,7 @@ class SFCMEP(AFCMSimple):
     def _blocks(self, X: MatrixLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         if not isinstance(X, Supervised):
             return super()._blocks(X, sample_weight, frame)
-        rows = validate_features(self, X.X, reset=frame is None, accept_sparse=True)
+        rows, gaps = validate_rows(self, X.X, reset=frame is None, accept_sparse=True, accept_missing=True)
         n = rows.shape[0]
         labels = validate_partial_labels(X.y, rows)
         prior = None if X.prior_memberships is None else validate_prior_memberships(X.prior_memberships, n)
@@ -336,7 +340,7 @@ class SFCMEP(AFCMSimple):
             if labels is not None:
                 self.classes_ = labels.classes
             weight = self._weights(validate_weights(sample_weight, rows), priors, n)
-        blocks = make_blocks(rows, weight, frame)
+        blocks = make_blocks(rows, weight, frame, gaps=gaps)
         check_enough_samples(blocks.n, K)
         return blocks if priors is None else PartlyKnown(blocks, priors)
 

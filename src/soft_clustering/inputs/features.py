@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .._registry import REGISTRY
 from .._types import Matrix, MatrixLike
 
 if TYPE_CHECKING:
@@ -51,7 +52,16 @@ def refuse_dask(estimator: BaseEstimator, X: object) -> None:
 def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, accept_sparse: bool) -> Any:
     """Return a finite (n, d) float matrix: a C-ordered array or canonical CSR; float32 is kept, and copies are avoided.
 
-    A Dask collection becomes a Dask array whose chunks the engine reads in this form.
+    A Dask collection becomes a Dask array whose chunks the engine reads in this form. The parameters are those of
+    :func:`validate_rows`.
+    """
+    return validate_rows(estimator, X, reset=reset, accept_sparse=accept_sparse)[0]
+
+
+def validate_rows(
+    estimator: BaseEstimator, X: MatrixLike, *, reset: bool, accept_sparse: bool, accept_missing: bool = False
+) -> tuple[Any, bool]:
+    """Return features as :func:`validate_features` does, and whether values may be missing (NaN).
 
     Parameters
     ----------
@@ -62,20 +72,24 @@ def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, a
         True in ``fit``, False in prediction.
     accept_sparse : bool
         Whether the estimator takes sparse matrices.
+    accept_missing : bool, default=False
+        Whether it takes dense rows with missing values.
     """
     if is_dask(X):
         from .dask_collections import validate_dask
 
-        return validate_dask(estimator, X, reset=reset, accept_sparse=accept_sparse)
+        array = validate_dask(estimator, X, reset=reset, accept_sparse=accept_sparse)
+        return array, accept_missing and not sparse.issparse(array._meta)
+    accept_missing = accept_missing and not sparse.issparse(X)
     # Sums of the entries tell whether there are NaN; entries near the largest float overflow there.
-    with naming("X"), np.errstate(over="ignore", invalid="ignore"):
+    with naming("X"), np.errstate(over="ignore", invalid="ignore"), _naming_those_with_gaps(estimator, X):
         if _is_ready(X):
             if not reset:
-                return validate_data(estimator, X, reset=False, skip_check_array=True)
+                return validate_data(estimator, X, reset=False, skip_check_array=True), False
             # validate_data does no more with an array, but first looks for names in it, which takes as long as a pass.
             vars(estimator).pop("feature_names_in_", None)
             estimator.n_features_in_ = X.shape[1]
-            return X
+            return X, False
         X = validate_data(
             estimator,
             X,
@@ -83,8 +97,33 @@ def validate_features(estimator: BaseEstimator, X: MatrixLike, *, reset: bool, a
             accept_sparse="csr" if accept_sparse else False,
             dtype=[np.float64, np.float32],
             order="C",
+            ensure_all_finite="allow-nan" if accept_missing else True,
         )
-    return canonical(X) if sparse.issparse(X) else X
+        if sparse.issparse(X):
+            return canonical(X), False
+        return X, accept_missing and bool(np.isnan(X.sum()) and np.isnan(X).any())
+
+
+@contextmanager
+def _naming_those_with_gaps(estimator: BaseEstimator, X: object) -> Iterator[None]:
+    """Say in the error about NaN which estimators take missing values."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("Input X contains NaN"):
+            raise
+        takers = [row.name for row in REGISTRY if "missing" in row.suits and row.family != "federated"]
+        name = type(estimator).__name__
+        if name in takers and sparse.issparse(X):
+            raise ValueError(
+                "Input X contains NaN: missing values need a dense X, as the zeros of a sparse one are values."
+            ) from None
+        needs = f"{name} with these parameters needs" if name in takers else f"{name} needs"
+        others = ", ".join(taker for taker in takers if taker != name)
+        raise ValueError(
+            f"Input X contains NaN. {needs} complete rows; {others} take missing values, or impute first "
+            "(sklearn.impute)."
+        ) from None
 
 
 def _is_ready(X: object, dtypes: tuple[type, ...] = (np.float64, np.float32)) -> TypeGuard[NDArray[Any]]:

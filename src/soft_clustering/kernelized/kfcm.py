@@ -142,7 +142,7 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
 
     m_: float
     gamma_: float
-    _policy = Policy(units=feature_units, sparse=True)
+    _policy = Policy(units=feature_units, sparse=True, missing=True)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],

@@ -10,7 +10,7 @@ from libc.string cimport memset
 cdef extern from "kernels.h" nogil:
     ctypedef struct rows_t:
         int64_t n, d
-        int is_float, index64
+        int is_float, index64, gaps
         const void *values
         const void *indices
         const void *indptr
@@ -18,6 +18,7 @@ cdef extern from "kernels.h" nogil:
         const double *scale
         const double *weight
         const void *tiles
+        const void *masks
 
     ctypedef struct prototypes_t:
         int64_t K
@@ -32,6 +33,7 @@ cdef extern from "kernels.h" nogil:
         const double *factor
         const double *constant
         const double *linear
+        const double *unseen
 
     ctypedef struct topics_t:
         int64_t wide, longest, max_iter
@@ -106,7 +108,7 @@ cdef extern from "kernels.h" nogil:
         double *, int64_t, int64_t, int64_t, double *, double *, double *, int64_t *, int64_t *, int64_t *, double *)
     int64_t TILE, PAD
     ctypedef struct steps_t:
-        void (*load_all[2])(const rows_t *, void *) noexcept
+        void (*load_all[2])(const rows_t *, void *, void *) noexcept
     const steps_t *steps()
     int64_t filled_up_c "filled_up" (int64_t)
     void gauss_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
@@ -174,7 +176,8 @@ cdef class Rows:
     cdef readonly object dtype
     cdef int passes
 
-    def __cinit__(self, X, const double[::1] shift, const double[::1] scale, weight, indices=None, indptr=None, int64_t d=0):
+    def __cinit__(self, X, const double[::1] shift, const double[::1] scale, weight, indices=None, indptr=None, int64_t d=0, *,
+                  bint gaps=False):
         cdef const double[:, ::1] dense64
         cdef const float[:, ::1] dense32
         cdef const double[::1] data64, w
@@ -187,8 +190,9 @@ cdef class Rows:
         self.c.shift = &shift[0]
         self.c.scale = &scale[0]
         self.c.weight = NULL
-        self.c.indices = self.c.indptr = self.c.tiles = NULL
+        self.c.indices = self.c.indptr = self.c.tiles = self.c.masks = NULL
         self.c.index64 = 0
+        self.c.gaps = gaps
         if weight is not None:
             w = weight
             self.c.weight = &w[0]
@@ -230,25 +234,29 @@ cdef class Rows:
 
     cdef keep_tiles(self):
         """Lay out all tiles, beginning at a cache line."""
-        memory = np.empty((self.c.n + TILE) * self.c.d + TILE, dtype=self.dtype)
+        cdef size_t size = self.dtype.itemsize * ((self.c.n + TILE - 1) // TILE * TILE) * self.c.d  # whole cache lines
+        memory = np.empty((2 if self.c.gaps else 1) * size + 64, dtype=np.uint8)
         cdef size_t address = <uintptr_t>memory.ctypes.data
         cdef void *tiles = <void *>((address + 63) & ~<size_t>63)
+        cdef void *masks = <void *>(<char *>tiles + size) if self.c.gaps else NULL
         self.keep += (memory,)
-        steps().load_all[self.c.is_float](&self.c, tiles)
+        steps().load_all[self.c.is_float](&self.c, tiles, masks)
         self.c.tiles = tiles
+        self.c.masks = masks
 
     cdef take(self, const int64_t[::1] indices):
-        """Some rows (t, d) in the coordinates of the frame."""
+        """Some rows (t, d) in the coordinates of the frame; a missing entry becomes 0, the mean."""
         cdef int64_t d = self.c.d, t, j, p, row
+        cdef double x
         cdef double[:, ::1] out = np.zeros((indices.shape[0], d))
         for t in range(indices.shape[0]):
             row = indices[t]
             if self.c.indptr == NULL:
                 for j in range(d):
                     p = row * d + j
-                    out[t, j] = scaled(
-                        ((<const float *>self.c.values)[p] if self.c.is_float else (<const double *>self.c.values)[p])
-                        - self.c.shift[j], self.c.scale[j])
+                    x = (<const float *>self.c.values)[p] if self.c.is_float else (<const double *>self.c.values)[p]
+                    if x == x:
+                        out[t, j] = scaled(x - self.c.shift[j], self.c.scale[j])
             else:
                 for p in range(csr_at(self.c.indptr, self.c.index64, row), csr_at(self.c.indptr, self.c.index64, row + 1)):
                     j = csr_at(self.c.indices, self.c.index64, p)
@@ -339,13 +347,14 @@ cdef sum_of_chunks(double[:, ::1] parts):
 
 
 def center_statistics(Rows rows, V, rule, const double[::1] parameters, double empty, int64_t chunks, int threads):
-    """(weight (K,), total (K, d), objective, worst row objective, its row or None if no weight is below ``empty``)."""
+    """(weight (K,), total (K, d), objective, worst row objective, its row or None if no weight is below ``empty``, weight (K, d)
+    of the rows that have each feature or None)."""
     cdef Prototypes prototypes = Prototypes(rows, V)
     cdef job_t job = rule_job(rows, prototypes, rule, parameters)
     cdef int64_t K = V.shape[0], d = rows.c.d, c, i
     cdef double worst = -1
     cdef int64_t at = 0
-    job.width = 3 + K + K * d
+    job.width = 3 + K + (2 if rows.c.gaps else 1) * K * d
     job.chunk = &center_statistics_chunk
     results = np.zeros((chunks, job.width))
     cdef double[:, ::1] parts = results
@@ -356,15 +365,16 @@ def center_statistics(Rows rows, V, rule, const double[::1] parameters, double e
             worst = parts[c, 1]
             at = <int64_t>parts[c, 2]
     sum_of_chunks(parts)
-    total = results[0, 3 + K:]
+    total = results[0, 3 + K:3 + K + K * d]
+    seen = results[0, 3 + K + K * d:].reshape(K, d) if rows.c.gaps else None
     if rows.c.indptr != NULL:
         total = np.ascontiguousarray(total.reshape(d, K).T)
     else:
         total = total.reshape(K, d)
     for i in range(K):
         if parts[0, 3 + i] < empty:
-            return results[0, 3:3 + K], total, parts[0, 0], worst, at
-    return results[0, 3:3 + K], total, parts[0, 0], worst, None
+            return results[0, 3:3 + K], total, parts[0, 0], worst, at, seen
+    return results[0, 3:3 + K], total, parts[0, 0], worst, None, seen
 
 
 def center_memberships(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
@@ -556,30 +566,35 @@ cdef draw(Rows rows, const int64_t[::1] order, double[::1] mass, bint by_weight,
 
 
 cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const double[::1] constant,
-                   const double[:, ::1] linear, bint full):
+                   const double[:, ::1] linear, const double[::1] unseen, bint full):
     cdef gauss_t g
     g.K = mean.shape[0]
     g.full = full
     g.mean = &mean[0, 0]
-    g.factor = g.constant = g.linear = NULL
+    g.factor = g.constant = g.linear = g.unseen = NULL
     if factor is not None:
         g.factor = &factor[0]
     if constant is not None:
         g.constant = &constant[0]
     if linear is not None:
         g.linear = &linear[0, 0]
+    if unseen is not None:
+        g.unseen = &unseen[0]
     return g
 
 
 def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
-                     const double[:, ::1] linear, bint full, given, rule, const double[::1] parameters, int64_t chunks, int threads):
+                     const double[:, ::1] linear, unseen, bint full, given, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(weight (K,), first (K, d), second (K, d, d) or (K, d) moments about ``mean``, objective), and for the tempered
-    rule also (mean weight (K,), mean first (K, d), share (K,))."""
+    rule also (mean weight (K,), mean first (K, d), share (K,)); at last the weight (K, d) of the rows that have each feature, or
+    None. ``unseen`` is what rows with gaps need: precisions, or log densities of single features at their means."""
     cdef job_t job = job_on(rows, mean.shape[0])
-    cdef gauss_t g = gauss(mean, None if factor is None else factor.reshape(-1), constant, linear, full)
+    cdef gauss_t g = gauss(
+        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), full)
     cdef int64_t K = mean.shape[0], d = rows.c.d, wide = d * d if full else d
     cdef const double[:, ::1] responsibilities
-    job.width = 1 + K + K * d + K * wide + (2 * K + K * d if rule == "tempered" else 0)
+    cdef int64_t n_more = 2 * K + K * d if rule == "tempered" else 0
+    job.width = 1 + K + K * d + K * wide + n_more + (K * d if rows.c.gaps else 0)
     job.gauss = 1
     job.g = &g
     job.rule = GAUSS_RULES[rule]
@@ -601,10 +616,11 @@ def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[
     else:
         second = second[:, :, 0]
     answer = weight, first, second, parts[0, 0]
-    if rule != "tempered":
-        return answer
     more = flat[1 + K + K * d + K * wide :]
-    return *answer, more[:K], more[K : K + K * d].reshape(K, d), more[K + K * d :]
+    seen = more[n_more:].reshape(K, d) if rows.c.gaps else None
+    if rule != "tempered":
+        return *answer, seen
+    return *answer, more[:K], more[K : K + K * d].reshape(K, d), more[K + K * d : n_more], seen
 
 
 def inverse_cholesky(const double[:, :, ::1] matrices, double least):
@@ -648,10 +664,11 @@ cdef mirror(double[:, :, ::1] matrices):
 
 
 def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
-                      const double[:, ::1] linear, bint full, rule, const double[::1] parameters, int64_t chunks, int threads):
+                      const double[:, ::1] linear, unseen, bint full, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(memberships (n, K) in the type of the rows, log likelihood (metric: objective) of each row (n,))."""
     cdef job_t job = job_on(rows, mean.shape[0])
-    cdef gauss_t g = gauss(mean, None if factor is None else factor.reshape(-1), constant, linear, full)
+    cdef gauss_t g = gauss(
+        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), full)
     cdef double[::1] objective = np.empty(rows.c.n)
     out = np.empty((rows.c.n, mean.shape[0]), dtype=rows.dtype)
     job.out = output(rows, out)

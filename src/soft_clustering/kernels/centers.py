@@ -22,6 +22,17 @@ class CenterStatistics(NamedTuple):
     objective: float
     worst: float  # the largest objective of one row
     worst_row: NDArray[np.float64] | None  # (d,) that row if some weight underflowed: a new seed
+    seen: NDArray[np.float64] | None = None  # (K, d) weights of the rows that have each feature; None if all have all
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """What divides the totals: (K, 1), or (K, d) if values are missing."""
+        return self.weight[:, None] if self.seen is None else self.seen
+
+    @property
+    def entries(self) -> float:
+        """The summed weight of all values."""
+        return float(self.weight.sum() * self.total.shape[1] if self.seen is None else self.seen.sum())
 
     def merge(self, other: CenterStatistics) -> CenterStatistics:
         """The statistics of both blocks together."""
@@ -33,6 +44,7 @@ class CenterStatistics(NamedTuple):
             self.objective + other.objective,
             first.worst,
             first.worst_row if underflow else None,
+            None if self.seen is None else self.seen + other.mass,
         )
 
 
@@ -54,8 +66,8 @@ def center_statistics(block: Block, V: NDArray[np.float64], rule: str, *paramete
     else:
         grid = kernels.row_grid(block, len(V), len(V) * block.d)
         answer = kernels.compiled.center_statistics(block.rows, V, rule, np.array(parameters), kernels.EMPTY, *grid)
-    weight, total, objective, worst, at = answer
-    return CenterStatistics(weight, total, objective, worst, None if at is None else block.take([at])[0])
+    weight, total, objective, worst, at, seen = answer
+    return CenterStatistics(weight, total, objective, worst, None if at is None else block.take([at])[0], seen)
 
 
 def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[Any]:

@@ -12,6 +12,8 @@
 #define TILE 64
 #define STRIP 256 /* features of a dense tile that are loaded at once */
 #define PAD 8     /* words and links are filled up to a multiple of it: no vector has more doubles */
+#define BATCH 8   /* rows whose gaps are filled at once */
+#define NEGLIGIBLE 1e-25
 #define WEIGHTS 0
 #define MEMBERSHIPS 1
 
@@ -49,11 +51,13 @@ static const char *const gauss_rule_names[] = {GAUSS_RULE_LIST};
 typedef struct {
     int64_t n, d;
     int is_float, index64;
+    int gaps;             /* whether entries of dense rows may be missing (NaN) */
     const void *values;   /* (n, d) row-major, or the data of a CSR matrix */
     const void *indices, *indptr; /* NULL for dense rows */
     const double *shift, *scale; /* (d,): z = (x - shift) * scale */
     const double *weight; /* NULL: all one */
     const void *tiles;    /* all tiles of dense rows as NAME(load) makes them, one after the other, or NULL */
+    const void *masks;    /* their masks, if there are gaps */
 } rows_t;
 
 typedef struct {
@@ -70,6 +74,7 @@ typedef struct {
     const double *factor;   /* NULL if memberships are given */
     const double *constant; /* (K,) log weight + log determinant of the factor - d/2 log(2 pi) */
     const double *linear;   /* (K, d) coefficients of a further linear term, or NULL */
+    const double *unseen;   /* for rows with gaps: precisions (K, d, d), or log densities (K, d) of one feature at its mean */
 } gauss_t;
 
 typedef struct {
@@ -100,10 +105,16 @@ typedef struct {
 } blocks_t;
 
 typedef struct {
-    void *T;      /* the tile, [feature][row] */
+    void *T;      /* the tile, [feature][row]; 0 for a missing entry */
+    void *M;      /* its mask: 1 for an entry that is there, 0 for a missing one; only if the rows have gaps */
     double *D;    /* [prototype][row]: distances, then memberships or weights */
     double *E;    /* scratch, as D */
     void *narrow; /* scratch: D in float, or centred and weighted tiles */
+    /* What follows is for Gaussian steps on rows with gaps. */
+    double *A;    /* scratch for BATCH rows: (d + 1, d) and (d,) */
+    double *filled; /* [component][gap of the row][row]: the conditional means of the gaps, about the mean */
+    int64_t *at;  /* (TILE, d) the gaps of each row, then scratch (d, BATCH) */
+    int64_t *n_gaps, *incomplete, n_incomplete; /* their numbers (TILE,), and the rows that have any */
 } tile_t;
 
 typedef struct job_s job_t;

@@ -27,6 +27,12 @@ static TARGET void NAME(load_double)(const rows_t *x, int64_t first, int64_t cou
             const double z = ((double)row[j] - x->shift[j]) * x->scale[j];
             T[j * TILE + r] = z < 1e100 ? (z > -1e100 ? z : -1e100) : 1e100;
         }
+        if (x->gaps)
+            for (int64_t j = 0; j < x->d; j++) {
+                const int there = row[j] == row[j];
+                ((double *)t->M)[j * TILE + r] = there ? 1.0 : 0.0;
+                T[j * TILE + r] = there ? T[j * TILE + r] : 0.0;
+            }
     }
 }
 
@@ -36,6 +42,230 @@ static TARGET void NAME(centre)(const double *T, const double *mean, int64_t d, 
         for (int r = 0; r < TILE; r++)
             C[j * TILE + r] = T[j * TILE + r] - mean[j];
 }
+
+/* C = the tile about a mean; 0 for a missing entry */
+static TARGET void NAME(centre_seen)(const double *T, const double *M, const double *mean, int64_t d, double *C)
+{
+    for (int64_t j = 0; j < d; j++)
+        for (int r = 0; r < TILE; r++)
+            C[j * TILE + r] = T[j * TILE + r] - M[j * TILE + r] * mean[j];
+}
+
+/* G[i .. i + NI][r] = sum_j P[i][j] C[j][r]. */
+static INLINE TARGET void NAME(product_block)(const double *C, const double *P, int64_t d, int64_t i, const int NI, double *G)
+{
+    for (int r = 0; r < TILE; r += 2 * LANES) {
+        VEC a[4], b[4];
+        for (int k = 0; k < NI; k++)
+            a[k] = b[k] = SPLAT(0.0);
+        for (int64_t j = 0; j < d; j++) {
+            const VEC x = LOAD(C + j * TILE + r), y = LOAD(C + j * TILE + r + LANES);
+            for (int k = 0; k < NI; k++) {
+                const VEC p = SPLAT(P[(i + k) * d + j]);
+                a[k] += p * x;
+                b[k] += p * y;
+            }
+        }
+        for (int k = 0; k < NI; k++) {
+            *(VEC *)(G + (i + k) * TILE + r) = a[k];
+            *(VEC *)(G + (i + k) * TILE + r + LANES) = b[k];
+        }
+    }
+}
+
+/* The gaps of each row of the tile, and the incomplete rows in the order of their number of gaps. */
+static TARGET void NAME(find_gaps)(int64_t d, tile_t *t)
+{
+    const double *M = (const double *)t->M;
+    int64_t most = 0;
+    for (int r = 0; r < TILE; r++) {
+        int64_t n = 0;
+        for (int64_t j = 0; j < d; j++)
+            if (M[j * TILE + r] == 0)
+                t->at[r * d + n++] = j;
+        t->n_gaps[r] = n;
+        most = t->n_gaps[r] > most ? t->n_gaps[r] : most;
+    }
+    t->n_incomplete = 0;
+    for (int64_t n = 1; n <= most; n++)
+        for (int r = 0; r < TILE; r++)
+            if (t->n_gaps[r] == n)
+                t->incomplete[t->n_incomplete++] = r;
+}
+
+#define VECS (BATCH / LANES)
+#define FOR_VECS for (int v = 0; v < VECS; v++)
+#define AT(p) LOAD((p) + v * LANES)
+
+/* Rows with equally many gaps n, BATCH of them at once: A [a][b][row] = the Cholesky factors of P_gg, the inverses of their
+   diagonals at A[n][a][row]; det and logarithm: log det = logarithm + log(det). */
+static TARGET void NAME(gap_factors)(const double *P, int64_t d, const int64_t *at, int64_t n, double *A, double *det,
+                                     double *logarithm)
+{
+    double *inverse = A + n * n * BATCH;
+    for (int l = 0; l < BATCH; l++) {
+        det[l] = 1;
+        logarithm[l] = 0;
+    }
+    for (int64_t a = 0; a < n; a++) {
+        double *row = A + a * n * BATCH;
+        for (int64_t b = 0; b <= a; b++)
+            for (int l = 0; l < BATCH; l++)
+                row[b * BATCH + l] = P[at[a * BATCH + l] * d + at[b * BATCH + l]];
+        for (int64_t b = 0; b <= a; b++) {
+            double *x = row + b * BATCH;
+            const double *other = A + b * n * BATCH;
+            VEC s[VECS];
+            FOR_VECS s[v] = AT(x);
+            for (int64_t c = 0; c < b; c++)
+                FOR_VECS s[v] -= AT(row + c * BATCH) * AT(other + c * BATCH);
+            if (b < a)
+                FOR_VECS s[v] *= AT(inverse + b * BATCH);
+            FOR_VECS *(VEC *)(x + v * LANES) = s[v];
+        }
+        double *x = row + a * BATCH, extreme = 0;
+        for (int l = 0; l < BATCH; l++) {
+            const double least = DBL_EPSILON * DBL_EPSILON * P[at[a * BATCH + l] * (d + 1)];
+            x[l] = x[l] > least ? x[l] : least; /* only rounding makes it smaller */
+            det[l] *= x[l];
+            extreme += det[l] > 1e150 || det[l] < 1e-150 ? 1.0 : 0.0;
+            x[l] = sqrt(x[l]);
+            inverse[a * BATCH + l] = 1 / x[l];
+        }
+        if (extreme > 0)
+            for (int l = 0; l < BATCH; l++) {
+                logarithm[l] += log(det[l]);
+                det[l] = 1;
+            }
+    }
+}
+
+/* second += w times the inverse of the matrices that are factored in A, for each of the first m rows. */
+static TARGET void NAME(add_inverses)(double *A, int64_t d, const int64_t *at, int64_t n, const double *w, int m,
+                                      double *second)
+{
+    const double *inverse = A + n * n * BATCH;
+    /* column b of the inverse factor, from the diagonal down, goes to row b of A, from the diagonal on */
+    for (int64_t b = 0; b < n; b++)
+        for (int64_t a = b; a < n; a++) {
+            VEC s[VECS];
+            FOR_VECS s[v] = SPLAT(a == b ? 1.0 : 0.0);
+            for (int64_t c = b; c < a; c++)
+                FOR_VECS s[v] -= AT(A + (a * n + c) * BATCH) * AT(A + (b * n + c) * BATCH);
+            FOR_VECS *(VEC *)(A + (b * n + a) * BATCH + v * LANES) = s[v] * AT(inverse + a * BATCH);
+        }
+    for (int64_t a = 0; a < n; a++)
+        for (int64_t b = 0; b <= a; b++) {
+            ALIGNED double s[BATCH];
+            VEC sum[VECS];
+            FOR_VECS sum[v] = SPLAT(0.0);
+            for (int64_t c = a; c < n; c++)
+                FOR_VECS sum[v] += AT(A + (a * n + c) * BATCH) * AT(A + (b * n + c) * BATCH);
+            FOR_VECS *(VEC *)(s + v * LANES) = sum[v];
+            for (int l = 0; l < m; l++)
+                second[at[a * BATCH + l] * d + at[b * BATCH + l]] += w[l] * s[l];
+        }
+}
+
+/* The next rows with equally many gaps, at most BATCH: which, how many, and [gap][row] where their gaps are, for all BATCH (the
+   first row fills up). Gives the number of gaps, 0 if no row is left. With weights w, rows that are not above `least` are left out. */
+static TARGET int64_t NAME(next_batch)(const tile_t *t, int64_t d, const double *w, double least, int64_t *next, int64_t *rows,
+                                       int *m, int64_t *at)
+{
+    int64_t n = 0;
+    for (*m = 0; *next < t->n_incomplete && *m < BATCH; ++*next) {
+        const int64_t r = t->incomplete[*next];
+        if (w && w[r] <= least)
+            continue;
+        if (*m && t->n_gaps[r] != n)
+            break;
+        n = t->n_gaps[r];
+        rows[(*m)++] = r;
+    }
+    for (int l = *m; l < BATCH && *m; l++)
+        rows[l] = rows[0];
+    for (int64_t a = 0; a < n; a++)
+        for (int l = 0; l < BATCH; l++)
+            at[a * BATCH + l] = t->at[rows[l] * d + a];
+    return n;
+}
+
+/* The gaps of component k filled with their conditional means given what is there, in C, the tile about the mean of k, and in
+   t->filled: - P_gg^-1 (P C)_g with the precision P. `G` is scratch as large as C. `adjust` becomes what the log density gains
+   because only the observed part counts: gaps / 2 log(2 pi) - log det(P_gg) / 2. */
+static TARGET void NAME(complete)(const gauss_t *g, int64_t k, int64_t d, tile_t *t, double *C, double *G, double *adjust)
+{
+    const double *P = g->unseen + k * d * d;
+    ALIGNED double dets[TILE];
+    double det[BATCH], logarithm[BATCH], *y = t->A + (d + 1) * d * BATCH, *filled = t->filled + k * d * TILE;
+    int64_t rows[BATCH], *at = t->at + TILE * d, i = 0, next = 0, n;
+    int m;
+    memset(adjust, 0, sizeof(double) * TILE);
+    if (t->n_incomplete == 0)
+        return;
+    for (int r = 0; r < TILE; r++)
+        dets[r] = 1;
+    for (; i + 4 <= d; i += 4)
+        NAME(product_block)(C, P, d, i, 4, G);
+    for (; i < d; i++)
+        NAME(product_block)(C, P, d, i, 1, G);
+    while ((n = NAME(next_batch)(t, d, NULL, 0, &next, rows, &m, at)) > 0) {
+        NAME(gap_factors)(P, d, at, n, t->A, det, logarithm);
+        const double *A = t->A, *inverse = A + n * n * BATCH;
+        for (int64_t a = 0; a < n; a++) {
+            double *x = y + a * BATCH;
+            VEC s[VECS];
+            for (int l = 0; l < BATCH; l++)
+                x[l] = -G[at[a * BATCH + l] * TILE + rows[l]];
+            FOR_VECS s[v] = AT(x);
+            for (int64_t c = 0; c < a; c++)
+                FOR_VECS s[v] -= AT(A + (a * n + c) * BATCH) * AT(y + c * BATCH);
+            FOR_VECS *(VEC *)(x + v * LANES) = s[v] * AT(inverse + a * BATCH);
+        }
+        for (int64_t a = n - 1; a >= 0; a--) {
+            double *x = y + a * BATCH;
+            VEC s[VECS];
+            FOR_VECS s[v] = AT(x);
+            for (int64_t c = a + 1; c < n; c++)
+                FOR_VECS s[v] -= AT(A + (c * n + a) * BATCH) * AT(y + c * BATCH);
+            FOR_VECS *(VEC *)(x + v * LANES) = s[v] * AT(inverse + a * BATCH);
+            for (int l = 0; l < m; l++)
+                C[at[a * BATCH + l] * TILE + rows[l]] = filled[a * TILE + rows[l]] = x[l];
+        }
+        for (int l = 0; l < m; l++) {
+            dets[rows[l]] = det[l];
+            adjust[rows[l]] = (double)n * 1.8378770664093453 - logarithm[l]; /* log(2 pi) */
+        }
+    }
+    NAME(log_tile)(dets, dets);
+    for (int r = 0; r < TILE; r++)
+        adjust[r] = 0.5 * (adjust[r] - dets[r]);
+}
+
+/* The gaps of component k filled in C as NAME(complete) found them. If `second` is not NULL, it gains the conditional
+   covariances P_gg^-1 with the weights w; a weight below NEGLIGIBLE times the largest would change no sum. */
+static TARGET void NAME(fill)(const gauss_t *g, int64_t k, int64_t d, tile_t *t, double *C, const double *w, double *second)
+{
+    const double *P = g->unseen + k * d * d, *filled = t->filled + k * d * TILE, least = NEGLIGIBLE * tile_max(w);
+    double det[BATCH], logarithm[BATCH], weight[BATCH];
+    int64_t rows[BATCH], *at = t->at + TILE * d, next = 0, n;
+    int m;
+    for (int64_t i = 0; i < t->n_incomplete; i++) {
+        const int64_t r = t->incomplete[i];
+        for (int64_t a = 0; a < t->n_gaps[r]; a++)
+            C[t->at[r * d + a] * TILE + r] = filled[a * TILE + r];
+    }
+    while (second && (n = NAME(next_batch)(t, d, w, least, &next, rows, &m, at)) > 0) {
+        for (int l = 0; l < m; l++)
+            weight[l] = w[rows[l]];
+        NAME(gap_factors)(P, d, at, n, t->A, det, logarithm);
+        NAME(add_inverses)(t->A, d, at, n, weight, m, second);
+    }
+}
+
+#undef VECS
+#undef FOR_VECS
+#undef AT
 
 /* quad[r] += sum over NI rows i of (sum_{j <= i} L[i][j] C[j][r])^2; L is zero above its diagonal. */
 static INLINE TARGET void NAME(whiten_block)(const double *C, const double *L, int64_t d, int64_t i, const int NI,
@@ -68,8 +298,11 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
 {
     const int64_t d = x->d;
     double *C = (double *)t->narrow;
-    ALIGNED double quad[TILE];
+    ALIGNED double quad[TILE], adjust[TILE];
     NAME(load_double)(x, first, count, t);
+    memset(adjust, 0, sizeof adjust);
+    if (x->gaps && g->full)
+        NAME(find_gaps)(d, t);
     const double *T = (const double *)t->T;
     for (int64_t k = 0; k < g->K; k++) {
         memset(quad, 0, sizeof quad);
@@ -78,7 +311,12 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
         } else if (g->full) {
             const double *L = g->factor + k * d * d;
             int64_t i = 0;
-            NAME(centre)(T, g->mean + k * d, d, C);
+            if (x->gaps) {
+                NAME(centre_seen)(T, (const double *)t->M, g->mean + k * d, d, C);
+                NAME(complete)(g, k, d, t, C, C + d * TILE, adjust);
+            } else {
+                NAME(centre)(T, g->mean + k * d, d, C);
+            }
             for (; i + 4 <= d; i += 4)
                 NAME(whiten_block)(C, L, d, i, 4, quad);
             if (d - i == 3)
@@ -87,6 +325,17 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
                 NAME(whiten_block)(C, L, d, i, 2, quad);
             else if (d - i == 1)
                 NAME(whiten_block)(C, L, d, i, 1, quad);
+        } else if (x->gaps) {
+            const double *M = (const double *)t->M;
+            memset(adjust, 0, sizeof adjust);
+            for (int64_t j = 0; j < d; j++) {
+                const double mean = g->mean[k * d + j], p = g->factor[k * d + j], one = g->unseen[k * d + j];
+                for (int r = 0; r < TILE; r++) {
+                    const double y = (T[j * TILE + r] - M[j * TILE + r] * mean) * p;
+                    quad[r] += y * y;
+                    adjust[r] -= (1.0 - M[j * TILE + r]) * one;
+                }
+            }
         } else {
             for (int64_t j = 0; j < d; j++) {
                 const double mean = g->mean[k * d + j], p = g->factor[k * d + j];
@@ -104,15 +353,19 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
             }
         /* log densities that overflow become -1e300, so that they can still be compared */
         for (int r = 0; r < TILE; r++) {
-            const double value = g->constant[k] - 0.5 * quad[r];
+            const double value = g->constant[k] - 0.5 * quad[r] + adjust[r];
             t->D[k * TILE + r] = value > -1e300 ? value : -1e300;
         }
     }
 }
 
-/* Add a tile to the moments about g->mean (second: NULL if not wanted), with the weights in t->D, the tile in t->T. */
-static TARGET void NAME(moments)(const gauss_t *g, int64_t d, tile_t *t, double *weight, double *first, double *second)
+/* Add a tile to the moments about g->mean (second: NULL if not wanted), with the weights in t->D, the tile in t->T. Gaps are
+   filled as NAME(complete) found if g->unseen has precisions, else they are left out; seen[k][j], unless it is NULL, gains the weight
+   of the rows that have feature j. */
+static TARGET void NAME(moments)(const gauss_t *g, const rows_t *x, tile_t *t, double *weight, double *first, double *second,
+                                 double *seen)
 {
+    const int64_t d = x->d;
     const double *T = (const double *)t->T;
     double *C = (double *)t->narrow, *S = C + d * TILE;
     for (int64_t k = 0; k < g->K; k++) {
@@ -120,7 +373,15 @@ static TARGET void NAME(moments)(const gauss_t *g, int64_t d, tile_t *t, double 
         if (tile_max(w) == 0)
             continue;
         weight[k] += tile_sum(w);
-        NAME(centre)(T, g->mean + k * d, d, C);
+        if (x->gaps) {
+            NAME(centre_seen)(T, (const double *)t->M, g->mean + k * d, d, C);
+            if (g->full && g->unseen)
+                NAME(fill)(g, k, d, t, C, w, second ? second + k * d * d : NULL);
+            if (seen)
+                DNAME(dots)(w, 1, (const double *)t->M, d, seen + k * d, d);
+        } else {
+            NAME(centre)(T, g->mean + k * d, d, C);
+        }
         DNAME(dots)(w, 1, C, d, first + k * d, d);
         if (!second)
             continue;
@@ -176,6 +437,32 @@ GAUSS_RULE(posterior)
     NAME(posteriors)(t, K, row);
 }
 
+/* Parameters {log of the weight times the constant density of a background}: the memberships are conditional on a row that
+   does not belong to the background, and the weights are its posteriors. The objective is the log likelihood with the
+   background. */
+GAUSS_RULE(background)
+{
+    const double background = parameters[0];
+    ALIGNED double ratio[TILE], sum[TILE], log[TILE];
+    (void)w, (void)more;
+    NAME(posteriors)(t, K, row);
+    /* the smaller of the two terms over the larger one */
+    for (int r = 0; r < TILE; r++)
+        ratio[r] = row[r] > background ? background - row[r] : row[r] - background;
+    NAME(exp_tile)(ratio, ratio);
+    for (int r = 0; r < TILE; r++)
+        sum[r] = 1.0 + ratio[r];
+    NAME(log_tile)(sum, log);
+    for (int r = 0; r < TILE; r++) {
+        sum[r] = (row[r] > background ? 1.0 : ratio[r]) / sum[r];
+        row[r] = (row[r] > background ? row[r] : background) + log[r];
+    }
+    if (want == WEIGHTS)
+        for (int64_t k = 0; k < K; k++)
+            for (int r = 0; r < TILE; r++)
+                t->D[k * TILE + r] *= sum[r];
+}
+
 /* Parameters {m, exponent}: memberships u = softmax(D / (m-1)), the moments under u^exponent, the means under u^m, which
    goes to t->E; more[k] += sum_r u w; row[r] the log likelihood. */
 GAUSS_RULE(tempered)
@@ -214,7 +501,8 @@ GAUSS_RULE(metric)
 #else /* loops over chunks */
 
 /* Result: objective, weight (K), first (K, d), second (K, d, d) or (K, d) moments about the means; for the tempered rule
-   also the weight (K) and first moments (K, d) under u^m, and the shares (K). */
+   also the weight (K) and first moments (K, d) under u^m, and the shares (K); if the rows have gaps, at last the weight (K, d) of
+   the rows that have each feature. */
 static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
 {
     const rows_t *x = job->x;
@@ -223,6 +511,7 @@ static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int6
     const int64_t d = x->d, wide = job->g->full ? d * d : d;
     const int tempered = job->rule == GAUSS_RULE_tempered && !job->given;
     double *weight = result + 1, *moment = weight + K, *more = moment + K * d + K * wide;
+    double *seen = x->gaps ? more + (tempered ? 2 * K + K * d : 0) : NULL;
     ALIGNED double row[TILE], w[TILE];
     FOR_TILES
     {
@@ -242,12 +531,12 @@ static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int6
         }
         weigh(t->D, K, x, first, count);
         /* linear densities alone have no use for second moments */
-        s->moments(job->g, d, t, weight, moment, job->given || job->g->factor ? moment + K * d : NULL);
+        s->moments(job->g, x, t, weight, moment, job->given || job->g->factor ? moment + K * d : NULL, seen);
         if (tempered) {
             double *D = t->D;
             weigh(t->E, K, x, first, count);
             t->D = t->E;
-            s->moments(job->g, d, t, more, more + K, NULL);
+            s->moments(job->g, x, t, more, more + K, NULL, NULL);
             t->D = D;
         }
     }

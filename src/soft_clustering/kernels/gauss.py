@@ -23,11 +23,16 @@ class GaussStatistics(NamedTuple):
     first: NDArray[np.float64]  # (K, d)
     second: NDArray[np.float64]  # (K, d, d), or (K, d) for diagonal ones
     objective: float  # summed log likelihood; summed distances for the metric rule
+    seen: NDArray[np.float64] | None = None  # (K, d) weights of the rows that have each feature; None if all have all
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """The weights."""
+        return self.weight
 
     def merge(self, other: GaussStatistics) -> GaussStatistics:
         """The statistics of both blocks together."""
-        pairs: Any = zip(self, other, strict=True)
-        return GaussStatistics(*[a + b for a, b in pairs])
+        return GaussStatistics(*_sums(self, other))
 
 
 class TemperedStatistics(NamedTuple):
@@ -40,11 +45,15 @@ class TemperedStatistics(NamedTuple):
     mean_weight: NDArray[np.float64]  # (K,) under u^m
     mean_first: NDArray[np.float64]
     share: NDArray[np.float64]  # (K,) summed memberships
+    seen: NDArray[np.float64] | None = None  # (K, d) weights under u^exponent of the rows that have each feature
 
     def merge(self, other: TemperedStatistics) -> TemperedStatistics:
         """The statistics of both blocks together."""
-        pairs: Any = zip(self, other, strict=True)
-        return TemperedStatistics(*[a + b for a, b in pairs])
+        return TemperedStatistics(*_sums(self, other))
+
+
+def _sums(first: tuple[Any, ...], second: tuple[Any, ...]) -> list[Any]:
+    return [None if a is None else a + b for a, b in zip(first, second, strict=True)]
 
 
 def gauss_statistics(
@@ -64,6 +73,9 @@ def gauss_statistics(
     they are not needed with given memberships. ``linear`` (K, d) adds the log densities linear_k . z; with None for the
     factors these are all. Gives :class:`TemperedStatistics` for the tempered rule, else
     :class:`GaussStatistics`.
+
+    Missing values of a row are filled with their means given its other values, and the covariance of these adds to the
+    second moments (full factors); without full factors, or with given memberships, they are left out.
     """
     if not kernels.use_compiled():
         answer = reference.gauss_statistics(
@@ -73,7 +85,17 @@ def gauss_statistics(
         K, d = means.shape
         grid = kernels.row_grid(block, K * (d // 2 + 1) if full else K, K * d * d if full else K * d)
         answer = kernels.compiled.gauss_statistics(
-            block.rows, means, factors, constants, linear, full, memberships, rule, np.array(parameters), *grid
+            block.rows,
+            means,
+            factors,
+            constants,
+            linear,
+            _unseen(block, factors, full),
+            full,
+            memberships,
+            rule,
+            np.array(parameters),
+            *grid,
         )
     return TemperedStatistics(*answer) if rule == "tempered" else GaussStatistics(*answer)
 
@@ -94,9 +116,25 @@ def gauss_memberships(
     K, d = means.shape
     grid = kernels.row_grid(block, K * (d // 2 + 1) if full else K, 0)
     answer: tuple[NDArray[Any], NDArray[np.float64]] = kernels.compiled.gauss_memberships(
-        block.rows, means, factors, constants, linear, full, rule, np.array(parameters), *grid
+        block.rows,
+        means,
+        factors,
+        constants,
+        linear,
+        _unseen(block, factors, full),
+        full,
+        rule,
+        np.array(parameters),
+        *grid,
     )
     return answer
+
+
+def _unseen(block: Block, factors: NDArray[np.float64] | None, full: bool) -> NDArray[np.float64] | None:
+    """What rows with gaps need: precisions (K, d, d), or log densities (K, d) of single features at their means."""
+    if not block.frame.gaps or factors is None:
+        return None
+    return reference.precisions(factors) if full else reference.log_peaks(factors)
 
 
 def inverse_cholesky(covariances: NDArray[np.float64]) -> tuple[NDArray[np.float64], int | None]:

@@ -23,8 +23,8 @@ typedef struct {
                          int64_t *);
     void (*log_densities)(const rows_t *, int64_t, int64_t, const gauss_t *, tile_t *);
     void (*load_double)(const rows_t *, int64_t, int64_t, tile_t *);
-    void (*load_all[2])(const rows_t *, void *); /* by [float] */
-    void (*moments)(const gauss_t *, int64_t, tile_t *, double *, double *, double *);
+    void (*load_all[2])(const rows_t *, void *, void *); /* by [float] */
+    void (*moments)(const gauss_t *, const rows_t *, tile_t *, double *, double *, double *, double *);
     void (*digammas)(const double *, int64_t, double *, double *);
     double (*lda_document)(const double *const *, const double *, int64_t, const double *, int64_t, int64_t, int64_t, double,
                            double *, double *, double *, double *, double *, double *, const double **, int64_t *);
@@ -135,7 +135,8 @@ static int max_threads(void)
 static size_t tile_bytes(const rows_t *x, int64_t K, int gauss)
 {
     const int64_t d = gauss || x->d < STRIP ? x->d : STRIP;
-    return sizeof(double) * TILE * (size_t)(d + 2 * K + (gauss ? 2 * d : 2 * K)) + 64;
+    const size_t gaps = x->gaps && gauss ? sizeof(double) * (size_t)(BATCH * (d + 3) * d + TILE * (d + 2 + K * d)) : 0;
+    return sizeof(double) * TILE * (size_t)(d + (x->gaps ? d : 0) + 2 * K + (gauss ? 2 * d : 2 * K)) + gaps + 64;
 }
 
 static tile_t tile_in(void *memory, const rows_t *x, int64_t K, int gauss)
@@ -144,9 +145,16 @@ static tile_t tile_in(void *memory, const rows_t *x, int64_t K, int gauss)
     double *p = (double *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
     tile_t t;
     t.T = p;
-    t.D = p + d * TILE;
+    t.M = p + d * TILE;
+    t.D = p + (x->gaps ? 2 : 1) * d * TILE;
     t.E = t.D + K * TILE;
     t.narrow = t.E + K * TILE;
+    t.A = (double *)t.narrow + 2 * d * TILE; /* only if the rows have gaps */
+    t.filled = t.A + BATCH * (d + 2) * d;
+    t.at = (int64_t *)(t.filled + K * d * TILE);
+    t.n_gaps = t.at + (TILE + BATCH) * d;
+    t.incomplete = t.n_gaps + TILE;
+    t.n_incomplete = 0;
     return t;
 }
 

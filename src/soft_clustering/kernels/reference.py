@@ -19,6 +19,7 @@ from scipy.linalg import lapack
 from scipy.spatial.distance import cdist, pdist
 
 from .._types import Array
+from ..engine.missing import Gaps, conditional, gaps_of
 from ..engine.simplex import project_rows
 from . import EMPTY
 
@@ -45,6 +46,8 @@ def _rule(table: dict[str, Any], name: str) -> Callable[[Function], Function]:
 def squared_distances(Z: Any, V: Array) -> Array:
     """Squared Euclidean distances (rows, K), by direct differences; CSR rows by the expanded form.
 
+    A feature that a row does not have (NaN) does not enter.
+
     Examples
     --------
     >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]))
@@ -52,7 +55,9 @@ def squared_distances(Z: Any, V: Array) -> Array:
            [25.]])
     """
     if not sparse.issparse(Z):
-        return np.stack([np.einsum("ij,ij->i", Z - v, Z - v) for v in V], axis=1)
+        missing = np.isnan(Z)
+        differences = (np.where(missing, 0.0, Z - v) for v in V)
+        return np.stack([np.einsum("ij,ij->i", E, E) for E in differences], axis=1)
     z2 = np.asarray(Z.multiply(Z).sum(axis=1)).reshape(-1, 1)
     v2 = (V * V).sum(axis=1)
     D = np.asarray(z2 + v2 - 2 * (Z @ V.T))
@@ -261,19 +266,25 @@ def nearest_rule(D: Array) -> tuple[Array, Array, Array]:
 
 def center_statistics(
     block: Block, V: Array, rule: str, *parameters: float
-) -> tuple[Array, Array, float, float, int | None]:
-    """(weight, total, objective, worst row objective, its row if a weight underflowed); see ``kernels.centers``."""
+) -> tuple[Array, Array, float, float, int | None, Array | None]:
+    """(weight, total, objective, worst row objective, its row if a weight underflowed, weight per feature if values are
+    missing); see ``kernels.centers``.
+    """
     weight, total = np.zeros(len(V)), np.zeros_like(V)
+    seen = np.zeros_like(V) if block.frame.gaps else None
     objective, worst, at = 0.0, -1.0, 0
     for lo, Z, w in block.pieces():
         _, W, J = RULES[rule](squared_distances(Z, V), *parameters)
         W *= w[:, None]
         weight += W.sum(axis=0)
+        if seen is not None:
+            seen += W.T @ ~np.isnan(Z)
+            Z = np.nan_to_num(Z)
         total += (Z.T @ W).T
         objective += float(w @ J)
         if J.max() > worst:
             worst, at = float(J.max()), lo + int(J.argmax())
-    return weight, total, objective, worst, at if weight.min() < EMPTY else None
+    return weight, total, objective, worst, at if weight.min() < EMPTY else None, seen
 
 
 def center_memberships(block: Block, V: Array, rule: str, *parameters: float) -> NDArray[Any]:
@@ -381,14 +392,53 @@ def update_closest(block: Block, V: Array, closest: Array) -> None:
 def log_densities(
     Z: Array, means: Array, factors: Array | None, constants: Array, full: bool, linear: Array | None = None
 ) -> Array:
-    """log(weight_k N(z | k)) + linear_k . z (rows, K), from inverse Cholesky factors or inverse standard deviations."""
-    D = np.tile(constants, (len(Z), 1)) if linear is None else constants + Z @ linear.T
+    """log(weight_k N(z | k)) + linear_k . z (rows, K), from inverse Cholesky factors or inverse standard deviations.
+
+    Only what a row has counts. The completed row minimises the squared distance to the mean, so that its distance is
+    that of the observed part; log det of the covariance of that part is log det of the whole plus log det(P_gg).
+    """
+    D = np.tile(constants, (len(Z), 1)) if linear is None else constants + np.nan_to_num(Z) @ linear.T
+    missing = np.isnan(Z)
     with np.errstate(over="ignore", invalid="ignore"):
         for k, factor in enumerate([] if factors is None else factors):
-            Y = (Z - means[k]) @ factor.T if full else (Z - means[k]) * factor
+            E, completed = deviations(Z, means[k], factor if full else None)
+            Y = E @ factor.T if full else E * factor
             D[:, k] -= 0.5 * np.einsum("ij,ij->i", Y, Y)
+            for gaps, inverses in completed:
+                volumes = np.log(np.abs(np.diagonal(inverses, axis1=1, axis2=2))).sum(axis=1)
+                D[gaps.rows, k] += 0.5 * gaps.columns.shape[1] * np.log(2 * np.pi) + volumes[gaps.member]
+            if not full and missing.any():
+                D[:, k] -= missing @ log_peaks(factor)
     # log densities that overflow become -1e300, so that they can still be compared
     return np.where(D > -1e300, D, -1e300)
+
+
+def deviations(Z: Array, mean: Array, factor: Array | None) -> tuple[Array, list[tuple[Gaps, Array]]]:
+    """Rows about a mean, and their groups of gaps with the inverses of :func:`~..engine.missing.conditional`.
+
+    A gap is 0 without a ``factor`` (there are no groups then), otherwise its expected deviation given the rest.
+    """
+    missing = np.isnan(Z)
+    E = np.where(missing, 0.0, Z - mean)
+    completed = []
+    if factor is not None:
+        given = E.copy()
+        for gaps in gaps_of(missing):
+            expected, inverses = conditional(given, gaps, factor)
+            E[gaps.places] = expected
+            completed.append((gaps, inverses))
+    return E, completed
+
+
+def precisions(factors: Array) -> Array:
+    """Precisions (K, d, d) from inverse Cholesky factors."""
+    return np.ascontiguousarray(np.swapaxes(factors, 1, 2) @ factors)
+
+
+def log_peaks(factors: Array) -> Array:
+    """Log densities of single features at their means, from inverse standard deviations."""
+    peaks: Array = np.log(factors) - 0.5 * np.log(2 * np.pi)
+    return peaks
 
 
 def posteriors(D: Array) -> tuple[Array, Array]:
@@ -411,6 +461,16 @@ def posterior_rule(D: Array) -> tuple[Array, Array, Array, Array]:
     """Posteriors, which are the weights of all moments."""
     R, likelihood = posteriors(D)
     return R, R, R, likelihood
+
+
+@_rule(GAUSS_RULES, "background")
+def background_rule(D: Array, background: float) -> tuple[Array, Array, Array, Array]:
+    """Posteriors beside a constant log density: memberships without it, weights and log likelihood with it."""
+    U, within = posteriors(D)
+    with np.errstate(under="ignore"):
+        likelihood = np.logaddexp(within, background)
+        R = U * np.exp(within - likelihood)[:, None]
+    return U, R, R, likelihood
 
 
 @_rule(GAUSS_RULES, "tempered")
@@ -446,6 +506,7 @@ def gauss_statistics(
     weight, first = np.zeros(K), np.zeros((K, d))
     second = np.zeros((K, d, d) if full else (K, d))
     mean_weight, mean_first, share = np.zeros(K), np.zeros((K, d)), np.zeros(K)
+    seen = np.zeros((K, d)) if block.frame.gaps else None
     objective = 0.0
     for lo, Z, w in block.pieces():
         if memberships is None:
@@ -455,15 +516,22 @@ def gauss_statistics(
         else:
             U = W = M = memberships[lo : lo + len(Z)]
         share += w @ U
+        if seen is not None:
+            seen += (W.T * w) @ ~np.isnan(Z)
         for k in range(K):
-            C, r, s = Z - means[k], W[:, k] * w, M[:, k] * w
+            r, s = W[:, k] * w, M[:, k] * w
+            C, completed = deviations(Z, means[k], None if factors is None or not full else factors[k])
+            for gaps, inverses in completed:
+                of_patterns = np.bincount(gaps.member, r[gaps.rows])[:, None, None]
+                places: Any = gaps.columns[:, :, None], gaps.columns[:, None, :]
+                np.add.at(second[k], places, inverses @ inverses.swapaxes(1, 2) * of_patterns)
             weight[k] += r.sum()
             first[k] += r @ C
             second[k] += (C.T * r) @ C if full else r @ (C * C)
             mean_weight[k] += s.sum()
             mean_first[k] += s @ C
     answer = weight, first, second, objective
-    return (*answer, mean_weight, mean_first, share) if rule == "tempered" else answer
+    return (*answer, mean_weight, mean_first, share, seen) if rule == "tempered" else (*answer, seen)
 
 
 def gauss_memberships(

@@ -15,8 +15,9 @@ typedef REAL NAME(vec) __attribute__((vector_size(BYTES), aligned(BYTES), may_al
 #define LOAD(p) (*(const VEC *)(p))
 #define ZERO ((VEC)SPLAT((REAL)0))
 
-/* Features j0 .. j0+jn of the rows first .. first+count, centred and scaled; the last row fills up the tile. */
-static TARGET void NAME(load)(const rows_t *x, int64_t first, int64_t count, int64_t j0, int64_t jn, REAL *T)
+/* Features j0 .. j0+jn of the rows first .. first+count, centred and scaled; the last row fills up the tile. If the rows have
+   gaps, these become 0, and M says where they are. */
+static TARGET void NAME(load)(const rows_t *x, int64_t first, int64_t count, int64_t j0, int64_t jn, REAL *T, REAL *M)
 {
     const REAL *base = (const REAL *)x->values + first * x->d + j0;
     const REAL most = (REAL)(sizeof(REAL) == 4 ? 1e15 : 1e100);
@@ -41,34 +42,43 @@ static TARGET void NAME(load)(const rows_t *x, int64_t first, int64_t count, int
     for (int64_t j = 0; j < jn; j++) {
         const REAL shift = (REAL)x->shift[j0 + j], scale = (REAL)x->scale[j0 + j];
         REAL *t = T + j * TILE;
+        if (x->gaps)
+            for (int r = 0; r < TILE; r++)
+                M[j * TILE + r] = t[r] == t[r] ? (REAL)1 : (REAL)0;
         for (int r = 0; r < TILE; r++) {
             REAL z = (t[r] - shift) * scale;
             z = z < most ? z : most;
             t[r] = z > -most ? z : -most;
         }
+        if (x->gaps)
+            for (int r = 0; r < TILE; r++)
+                t[r] = M[j * TILE + r] > 0 ? t[r] : (REAL)0;
     }
 }
 
-/* Make t->T the features j0 .. j0+jn of a tile: where they are kept, or where they are loaded now. */
-static INLINE TARGET const REAL *NAME(strip)(const rows_t *x, int64_t first, int64_t count, int64_t j0, int64_t jn, tile_t *t)
+/* Make t->T and t->M the features j0 .. j0+jn of a tile and their mask: where they are kept, or where they are loaded now. */
+static INLINE TARGET void NAME(strip)(const rows_t *x, int64_t first, int64_t count, int64_t j0, int64_t jn, tile_t *t)
 {
-    if (x->tiles)
-        t->T = (REAL *)x->tiles + first * x->d + j0 * TILE;
-    else
-        NAME(load)(x, first, count, j0, jn, (REAL *)t->T);
-    return (const REAL *)t->T;
+    if (!x->tiles) {
+        NAME(load)(x, first, count, j0, jn, (REAL *)t->T, (REAL *)t->M);
+        return;
+    }
+    t->T = (REAL *)x->tiles + first * x->d + j0 * TILE;
+    if (x->gaps)
+        t->M = (REAL *)x->masks + first * x->d + j0 * TILE;
 }
 
-/* All tiles of the rows, one after the other. */
-static TARGET void NAME(load_all)(const rows_t *x, void *tiles)
+/* All tiles of the rows and their masks, one after the other. */
+static TARGET void NAME(load_all)(const rows_t *x, void *tiles, void *masks)
 {
     for (int64_t first = 0; first < x->n; first += TILE)
-        NAME(load)(x, first, x->n - first < TILE ? x->n - first : TILE, 0, x->d, (REAL *)tiles + first * x->d);
+        NAME(load)(x, first, x->n - first < TILE ? x->n - first : TILE, 0, x->d, (REAL *)tiles + first * x->d,
+                   x->gaps ? (REAL *)masks + first * x->d : NULL);
 }
 
-/* D[b][r] (+)= sum_j (T[j][r] - V[b][j])^2 for KB prototypes. */
-static INLINE TARGET void NAME(distance_block)(const REAL *T, int64_t jn, const REAL *V, int64_t ld, const int KB,
-                                               REAL *D, int more)
+/* D[b][r] (+)= sum_j (T[j][r] - M[j][r] V[b][j])^2 for KB prototypes: 0 for a missing entry, which is 0 in T and in M. */
+static INLINE TARGET void NAME(distance_block)(const REAL *T, const REAL *M, const int gaps, int64_t jn, const REAL *V,
+                                               int64_t ld, const int KB, REAL *D, int more)
 {
     for (int r = 0; r < TILE; r += 2 * LANES) {
         VEC a[4], b[4];
@@ -81,8 +91,13 @@ static INLINE TARGET void NAME(distance_block)(const REAL *T, int64_t jn, const 
         }
         for (int64_t j = 0; j < jn; j++) {
             const VEC x = LOAD(T + j * TILE + r), y = LOAD(T + j * TILE + r + LANES);
+            VEC there = ZERO, here = ZERO;
+            if (gaps) {
+                there = LOAD(M + j * TILE + r);
+                here = LOAD(M + j * TILE + r + LANES);
+            }
             for (int k = 0; k < KB; k++) {
-                const VEC v = SPLAT(V[k * ld + j]), p = x - v, q = y - v;
+                const VEC v = SPLAT(V[k * ld + j]), p = gaps ? x - there * v : x - v, q = gaps ? y - here * v : y - v;
                 a[k] += p * p;
                 b[k] += q * q;
             }
@@ -94,18 +109,30 @@ static INLINE TARGET void NAME(distance_block)(const REAL *T, int64_t jn, const 
     }
 }
 
-static TARGET void NAME(strip_distances)(const REAL *T, int64_t jn, const REAL *V, int64_t ld, int64_t K, REAL *D,
-                                         int more)
+static INLINE TARGET void NAME(prototype_distances)(const REAL *T, const REAL *M, const int gaps, int64_t jn, const REAL *V,
+                                                    int64_t ld, int64_t K, REAL *D, int more)
 {
     int64_t k = 0;
     for (; k + 4 <= K; k += 4)
-        NAME(distance_block)(T, jn, V + k * ld, ld, 4, D + k * TILE, more);
+        NAME(distance_block)(T, M, gaps, jn, V + k * ld, ld, 4, D + k * TILE, more);
     if (K - k == 3)
-        NAME(distance_block)(T, jn, V + k * ld, ld, 3, D + k * TILE, more);
+        NAME(distance_block)(T, M, gaps, jn, V + k * ld, ld, 3, D + k * TILE, more);
     else if (K - k == 2)
-        NAME(distance_block)(T, jn, V + k * ld, ld, 2, D + k * TILE, more);
+        NAME(distance_block)(T, M, gaps, jn, V + k * ld, ld, 2, D + k * TILE, more);
     else if (K - k == 1)
-        NAME(distance_block)(T, jn, V + k * ld, ld, 1, D + k * TILE, more);
+        NAME(distance_block)(T, M, gaps, jn, V + k * ld, ld, 1, D + k * TILE, more);
+}
+
+static TARGET void NAME(strip_distances)(const REAL *T, int64_t jn, const REAL *V, int64_t ld, int64_t K, REAL *D,
+                                         int more)
+{
+    NAME(prototype_distances)(T, NULL, 0, jn, V, ld, K, D, more);
+}
+
+static TARGET void NAME(partial_distances)(const REAL *T, const REAL *M, int64_t jn, const REAL *V, int64_t ld, int64_t K,
+                                           REAL *D, int more)
+{
+    NAME(prototype_distances)(T, M, 1, jn, V, ld, K, D, more);
 }
 
 /* out[a * ld + b] += sum_r A[a][r] B[b][r] for NA x NB pairs of tile rows. */
@@ -169,44 +196,58 @@ static TARGET void NAME(dense_distances)(const rows_t *x, int64_t first, int64_t
     REAL *D = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
     for (int64_t j0 = 0; j0 < x->d; j0 += STRIP) {
         const int64_t jn = x->d - j0 < STRIP ? x->d - j0 : STRIP;
-        const REAL *T = NAME(strip)(x, first, count, j0, jn, t);
-        NAME(strip_distances)(T, jn, (const REAL *)v->V + j0, x->d, v->K, D, j0 > 0);
+        const REAL *V = (const REAL *)v->V + j0;
+        NAME(strip)(x, first, count, j0, jn, t);
+        if (x->gaps)
+            NAME(partial_distances)((const REAL *)t->T, (const REAL *)t->M, jn, V, x->d, v->K, D, j0 > 0);
+        else
+            NAME(strip_distances)((const REAL *)t->T, jn, V, x->d, v->K, D, j0 > 0);
     }
     if (sizeof(REAL) != sizeof(double))
         for (int64_t i = 0; i < v->K * TILE; i++)
             t->D[i] = (double)D[i];
 }
 
-/* total[k][j] += sum_r W[k][r] z[r][j], the weights W taken from t->D. In float the weights of a prototype are measured
-   in units of their largest: far away or with a large fuzzifier they may be too small for the type. */
+/* out[k][j0 + j] += sum_r W[k][r] A[j][r] for a strip A of a tile, the weights W taken from t->D. In float the weights of a
+   prototype are measured in units of their largest: far away or with a large fuzzifier they may be too small for the type. */
+static TARGET void NAME(strip_totals)(const REAL *A, int64_t j0, int64_t jn, int64_t K, int64_t d, tile_t *t, double *out)
+{
+    REAL *W = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
+    if (sizeof(REAL) == sizeof(double)) {
+        NAME(dots)(W, K, A, jn, out + j0, d);
+        return;
+    }
+    for (int64_t k = 0; k < K; k += 4) {
+        const int64_t kn = K - k < 4 ? K - k : 4;
+        ALIGNED double part[4 * STRIP];
+        double most[4];
+        for (int64_t i = 0; i < kn; i++) {
+            most[i] = tile_max(t->D + (k + i) * TILE);
+            const double unit = most[i] > 0 ? 1 / most[i] : 0;
+            for (int r = 0; r < TILE; r++)
+                W[i * TILE + r] = (REAL)(t->D[(k + i) * TILE + r] * unit);
+        }
+        memset(part, 0, sizeof(double) * (size_t)(kn * jn));
+        NAME(dots)(W, kn, A, jn, part, jn);
+        for (int64_t i = 0; i < kn; i++)
+            for (int64_t j = 0; j < jn; j++)
+                out[(k + i) * d + j0 + j] += most[i] * part[i * jn + j];
+    }
+}
+
+/* total[k][j] += sum_r W[k][r] z[r][j], the weights W taken from t->D; if the rows have gaps, then behind the totals the weight
+   of the rows that have feature j. */
 static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t count, const prototypes_t *v, tile_t *t,
                                       double *total)
 {
-    const int64_t K = v->K, d = x->d;
-    REAL *W = sizeof(REAL) == sizeof(double) ? (REAL *)t->D : (REAL *)t->narrow;
+    const int64_t d = x->d;
     for (int64_t j0 = 0; j0 < d; j0 += STRIP) {
         const int64_t jn = d - j0 < STRIP ? d - j0 : STRIP;
-        const REAL *T = d > STRIP ? NAME(strip)(x, first, count, j0, jn, t) : (const REAL *)t->T;
-        if (sizeof(REAL) == sizeof(double)) {
-            NAME(dots)(W, K, T, jn, total + j0, d);
-            continue;
-        }
-        for (int64_t k = 0; k < K; k += 4) {
-            const int64_t kn = K - k < 4 ? K - k : 4;
-            ALIGNED double part[4 * STRIP];
-            double most[4];
-            for (int64_t i = 0; i < kn; i++) {
-                most[i] = tile_max(t->D + (k + i) * TILE);
-                const double unit = most[i] > 0 ? 1 / most[i] : 0;
-                for (int r = 0; r < TILE; r++)
-                    W[i * TILE + r] = (REAL)(t->D[(k + i) * TILE + r] * unit);
-            }
-            memset(part, 0, sizeof(double) * (size_t)(kn * jn));
-            NAME(dots)(W, kn, T, jn, part, jn);
-            for (int64_t i = 0; i < kn; i++)
-                for (int64_t j = 0; j < jn; j++)
-                    total[(k + i) * d + j0 + j] += most[i] * part[i * jn + j];
-        }
+        if (d > STRIP)
+            NAME(strip)(x, first, count, j0, jn, t);
+        NAME(strip_totals)((const REAL *)t->T, j0, jn, v->K, d, t, total);
+        if (x->gaps)
+            NAME(strip_totals)((const REAL *)t->M, j0, jn, v->K, d, t, total + v->K * d);
     }
 }
 

@@ -11,7 +11,6 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, MatrixLike
 from ..base import as_fitted
@@ -109,6 +108,11 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
     def _log_likelihoods(self, block: Block, state: S) -> Array:
         return self._posteriors(block, state)[1]
 
+    def _observed_likelihoods(self, block: Block, state: S) -> Array:
+        """Log likelihoods of incomplete rows in input units: the densities of what is there."""
+        units: Array = ~np.isnan(block.X) @ log_units(block.frame)
+        return self._log_likelihoods(block, state) + units
+
     def _complaints(self, run: Run[S], blocks: Blocks) -> list[str]:
         complaints, K, name = super()._complaints(run, blocks), self.n_clusters, type(self).__name__
         empty = int(np.sum(run.state.weights * blocks.n < 1e-8))
@@ -139,6 +143,8 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
         log_likelihood : ndarray of shape (n_samples,)
         """
         blocks = self._new_blocks(X)
+        if blocks.frame.gaps:
+            return self._map_rows("_observed_likelihoods", blocks)
         likelihoods: Array = self._map_rows("_log_likelihoods", blocks) + log_units(blocks.frame).sum()
         return likelihoods
 
@@ -178,13 +184,12 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
         blocks = self._new_blocks(X, sample_weight)
         return blocks.total_weight * self._objective_on(blocks), blocks.total_weight
 
-    def _draw_components(self, n_samples: int) -> tuple[np.random.RandomState, NDArray[np.intp]]:
-        """The generator of ``sample``, and the component of each row to draw, in order."""
-        check_is_fitted(self)
+    def _draw_components(self, n_samples: int, shares: Array) -> tuple[np.random.RandomState, NDArray[np.intp]]:
+        """The generator of ``sample``, and the component of each row to draw, in order, by their shares."""
         if n_samples < 1:
             raise ValueError(f"n_samples must be >= 1. Got {n_samples} instead.")
         rng = check_random_state(self.random_state)
-        return rng, np.repeat(np.arange(self.n_clusters_), rng.multinomial(n_samples, self._state.weights))
+        return rng, np.repeat(np.arange(len(shares)), rng.multinomial(n_samples, shares))
 
 
 # Starts ---------------------------------------------------------------------------------------------------------------

@@ -339,7 +339,7 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
 
     def _gaussian_part(self, statistics: GaussStatistics) -> GaussStatistics:
         """The statistics of the Gaussian features."""
-        weight, first, second, objective = statistics
+        weight, first, second, objective, _ = statistics
         d = int(np.sum(~self._is_beta))
         second = second[:, :d, :d] if self._full else second[:, :d]
         return GaussStatistics(weight, first[:, :d], second, objective)

@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Array
 from ..engine.alternating import T
 from ..engine.blocks import Blocks
+from ..kernels import EMPTY
 from ..kernels.gauss import GaussStatistics, inverse_cholesky
 from .base import MixtureClusterer, S
 
@@ -18,11 +19,17 @@ _TINY = 10 * np.finfo(np.float64).eps
 class Components(NamedTuple):
     """The parameters, in the coordinates of the frame and in the shapes of the covariance type."""
 
-    weights: Array  # (K,)
+    weights: Array  # (K,); they sum to 1 - noise
     means: Array  # (K, d)
     covariances: Array | None  # full (K, d, d), tied (d, d), diag (K, d), spherical (K,); None at an accelerated point
     factors: Array  # inverse Cholesky factors (lower), in the same shapes
     full: bool  # whether the factors are matrices
+    noise: float | None = None  # weight of a background of constant density; None if there is none
+
+    @property
+    def shares(self) -> Array:
+        """The weights, and behind them that of the background if there is one; they sum to 1."""
+        return self.weights if self.noise is None else np.append(self.weights, self.noise)
 
     @property
     def scales(self) -> Array:
@@ -32,19 +39,30 @@ class Components(NamedTuple):
     def to_vector(self) -> Array:
         """Logarithms of weights and scales, the means, and what the factors have below their diagonals."""
         rest = np.tril(self.factors, -1) if self.full else np.zeros(0)
-        return np.concatenate([np.log(self.weights), self.means.ravel(), np.log(self.scales).ravel(), rest.ravel()])
+        return np.concatenate([np.log(self.shares), self.means.ravel(), np.log(self.scales).ravel(), rest.ravel()])
 
     def from_vector(self, vector: Array) -> Components:
         """Components like these, from a vector."""
-        parts = np.split(vector, np.cumsum([self.weights.size, self.means.size, self.scales.size]))
-        weights = np.exp(parts[0] - parts[0].max())
+        parts = np.split(vector, np.cumsum([self.shares.size, self.means.size, self.scales.size]))
+        shares = np.exp(parts[0] - parts[0].max())
+        shares /= shares.sum()
         # A proposal may lie anywhere: clip it to the range in which the exponential is finite.
         factors = scales = np.exp(np.clip(parts[2], -300, 300)).reshape(self.scales.shape)
         if self.full:
             factors = parts[3].reshape(self.factors.shape).copy()
             diagonal = np.arange(self.means.shape[1])
             factors[..., diagonal, diagonal] = scales
-        return Components(weights / weights.sum(), parts[1].reshape(self.means.shape), None, factors, self.full)
+        weights, noise = (shares, None) if self.noise is None else (shares[:-1], float(shares[-1]))
+        return Components(weights, parts[1].reshape(self.means.shape), None, factors, self.full, noise)
+
+
+def beside_background(state: Components, share: float) -> Components:
+    """Components whose weights sum to 1, beside a background that has a share of the rows; the share is never quite 0.
+
+    A background of weight 0 would stay at 0, and rows far from all clusters would not belong to it.
+    """
+    noise = max(float(share), _TINY)
+    return state._replace(weights=(1 - noise) * state.weights, noise=noise)
 
 
 class GaussianClusterer(MixtureClusterer[S, T]):
@@ -85,11 +103,40 @@ class GaussianClusterer(MixtureClusterer[S, T]):
         sizes: Array = statistics.weight + _TINY * blocks.total_weight / blocks.n
         return sizes
 
-    def _maximise(self, origin: Array, statistics: GaussStatistics, blocks: Blocks, unit: float | Array) -> Components:
-        """The M-step, from moments about ``origin`` in coordinates that are ``unit`` times the input."""
-        N = self._sizes(statistics, blocks)
-        shift = statistics.first / N[:, None]
+    def _maximise(
+        self,
+        origin: Array,
+        statistics: GaussStatistics,
+        blocks: Blocks,
+        unit: float | Array,
+        before: Array | None = None,
+    ) -> Components:
+        """The M-step, from moments about ``origin`` in coordinates that are ``unit`` times the input.
+
+        Diagonal and spherical components are those of the values that are there. Of a feature that a component has no
+        value of, its mean stays, and so does the variance of which ``before`` (K, d) is the inverse root (the mean
+        variance of the features without it). With full components, the ridge is multiplied by the share of the values
+        that are there: the rest of the covariance comes from the components before, which have their ridge already.
+        """
+        N, seen = self._sizes(statistics, blocks), statistics.seen
         ridge = self.reg_covar * unit * unit
+        if seen is not None and not self._full:
+            there = seen > EMPTY
+            mass = np.where(there, seen, 1.0)
+            shift = np.where(there, statistics.first / mass, 0.0)
+            scatter = np.maximum(statistics.second - mass * shift * shift, 0)
+            if self.covariance_type == "spherical":
+                covariances = scatter.sum(axis=1) / np.maximum(seen.sum(axis=1), EMPTY) + ridge
+            else:
+                unknown = blocks.mean_variance if before is None else 1 / before**2
+                covariances = np.where(there, scatter / mass + ridge, unknown)
+            return Components(
+                N / N.sum(), origin + shift, covariances, self._factors_of_covariances(covariances), False
+            )
+        shift = statistics.first / N[:, None]
+        if self._full and seen is not None:
+            tied = self.covariance_type == "tied"
+            ridge = ridge * (seen.sum(axis=0) / N.sum() if tied else seen / N[:, None])
         if self._full:
             scatter = statistics.second - N[:, None, None] * shift[:, :, None] * shift[:, None, :]
             tied = self.covariance_type == "tied"

@@ -2,12 +2,15 @@
 
 Maximise the mean log likelihood of p(x) = sum_k pi_k N(x | mu_k, Sigma_k):
 
+With noise there is one more term, pi_0 / V, a constant density in a box of volume V.
+
 * E: r_ik = pi_k N(x_i | mu_k, Sigma_k) / p(x_i);
 * M: N_k = sum_i w_i r_ik, pi_k = N_k / sum_l N_l, mu_k = sum_i w_i r_ik x_i / N_k,
   Sigma_k = sum_i w_i r_ik (x_i - mu_k)(x_i - mu_k)^T / N_k + reg_covar I, or its tied, diagonal, spherical form.
 
 Both steps are one pass over the rows: a row's posterior is used for the moments at once and never stored. The moments
-are taken about the current means, so no precision is lost if clusters are small compared with their distances.
+are taken about the current means, so no precision is lost if clusters are small compared with their distances. With
+noise pi_k = N_k / sum_i w_i, and pi_0 is the rest.
 
 References
 ----------
@@ -18,29 +21,44 @@ of the Royal Statistical Society B 39(1), 1-38.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
 from numbers import Real
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, MatrixLike, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
-from ..engine.blocks import Block, Blocks, Frame, Subspace
-from ..engine.covariance import to_input_units
-from ..engine.initialisation import input_rows
+from ..engine.blocks import Block, Blocks, Extent, Frame, Subspace
+from ..engine.covariance import log_units, to_input_units
+from ..engine.initialisation import TRIMMED, input_rows, starting_centers, trimmed_rows
+from ..engine.loop import Policy, Run
+from ..engine.missing import with_unseen
 from ..engine.streaming import StreamingClusterer
 from ..engine.threads import threads_that_pay
 from ..inputs.features import validate_matrix
+from ..kernels import EMPTY
+from ..kernels.centers import center_memberships
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
-from .gaussian import Components, GaussianClusterer
+from .base import LIKELIHOOD
+from .gaussian import Components, GaussianClusterer, beside_background
 
 _DECAY = 0.6  # of the step sizes of online EM: between 1/2 and 1 they converge, and small ones forget the start soon
+_TOO_NOISY = 0.5  # a larger share of noise says that the clusters are not Gaussian
+_WITHOUT_NOISE = replace(LIKELIHOOD, missing=True)
+_WITH_NOISE = replace(LIKELIHOOD, rows=MappingProxyType({"outlier_mass_": "_outlier_masses"}))
+
+
+def _has_noise(estimator: GMM) -> bool:
+    return estimator._as_fitted().noise is not None
 
 
 class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Components, GaussStatistics]):
@@ -62,9 +80,17 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
     precisions_init : array-like, default=None
         Starting precisions (inverse covariances), in the shape of ``covariances_``. What is not given comes from
         ``init``.
-    init : {'kmeans', 'k-means++', 'random', 'random_from_data'} or array (n_samples, n_clusters), default='kmeans'
-        Starting memberships: a k-means partition, one sample per component (drawn by k-means++ or at random), random
-        memberships, or an array whose rows sum to 1. An array forces one start.
+    noise : {None, 'auto'} or float, default=None
+        A background of constant density 1 / V beside the components, for outliers [3]_, [4]_. ``'auto'``: V is the
+        volume of the axis-parallel box of the data, in which constant features do not count. A float is V itself, in
+        units of the data; the box is then that of the data, grown or shrunk about its middle. It makes no cluster of
+        its own: ``memberships_`` are conditional on not being noise, and ``outlier_mass_`` is the probability of noise.
+    init : {'kmeans', 'trimmed', 'k-means++', 'random', 'random_from_data'} or array (n_samples, n_clusters), \
+            default='kmeans'
+        Starting memberships: a k-means partition, the same without the 5 % of the samples that are farthest from their
+        10th neighbour (``'trimmed'``), one sample per component (drawn by k-means++ or at random), random memberships,
+        or an array whose rows sum to 1. An array forces one start. With ``noise``, ``'kmeans'`` means ``'trimmed'``,
+        and the noise starts with a weight of 0.05.
     n_init : int, default=1
         Starts; the one of largest likelihood is kept.
     max_iter : int, default=100
@@ -72,6 +98,7 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
     tol : float, default=1e-3
         Converged when the mean log likelihood changes by at most this. The default is scikit-learn's and is enough for
         the likelihood; memberships of single samples may still change in further passes, by less than 1e-3 with 1e-8.
+        The weight of the noise moves slowly: take 1e-5 if it matters.
     accelerate : bool, default=False
         Anderson acceleration: fewer passes to a given likelihood on slow problems, but other iterates than plain EM.
     random_state : int, RandomState or None, default=None
@@ -82,13 +109,19 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
     Attributes
     ----------
     memberships_ : ndarray of shape (n_samples, n_clusters)
-        Posterior probabilities; rows sum to 1.
+        Posterior probabilities, with ``noise`` those of a sample that is not noise; rows sum to 1.
     labels_ : ndarray of shape (n_samples,)
         Component of largest posterior.
     centers_ : ndarray of shape (n_clusters, n_features)
         Means.
     weights_ : ndarray of shape (n_clusters,)
-        Mixing weights, sum 1.
+        Mixing weights, sum 1; with ``noise``, 1 - ``noise_weight_``.
+    noise_weight_ : float
+        Mixing weight of the noise, if there is ``noise``.
+    noise_volume_ : float
+        V; 0 or infinity if it is out of the range of floats, which does not matter to the fit.
+    outlier_mass_ : ndarray of shape (n_samples,)
+        Posterior probability that a sample is noise, if there is ``noise``. Outliers have more than 0.5.
     covariances_ : ndarray
         full (K, d, d), tied (d, d), diag (K, d), spherical (K,).
     precisions_cholesky_ : ndarray
@@ -117,7 +150,12 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
     ``partial_fit`` is online EM [2]_: the moments s that the components are computed from become (1 - r) s + r s' for
     the moments s' of a batch, both per unit of weight, with the step size r = (weight of the batch / weight of all rows
     seen)^0.6. For batches of equal weight that is t^-0.6 in the t-th: earlier rows, whose memberships were worse, are
-    slowly forgotten. Full and tied covariances need a first batch of at least as many rows as features.
+    slowly forgotten. Full and tied covariances need a first batch of at least as many rows as features. With ``noise``,
+    the box is that of the first batch, and the weight of rows is the weight that is not noise.
+
+    The density of the noise is the same outside the box, so a new sample that is far from all components is noise. If
+    clusters are not Gaussian, noise may take most of their samples; a warning says so if it has more than half. A full
+    or tied fit with ``noise`` does not use the span of few rows, as the box is parallel to the features.
 
     References
     ----------
@@ -125,6 +163,10 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
        algorithm. Journal of the Royal Statistical Society B 39(1), 1-38.
     .. [2] O. Cappe, E. Moulines (2009). On-line expectation-maximization algorithm for latent data models. Journal of
        the Royal Statistical Society B 71(3), 593-613.
+    .. [3] J. D. Banfield, A. E. Raftery (1993). Model-based Gaussian and non-Gaussian clustering. Biometrics 49(3),
+       803-821.
+    .. [4] C. Fraley, A. E. Raftery (2002). Model-based clustering, discriminant analysis, and density estimation.
+       Journal of the American Statistical Association 97(458), 611-631.
 
     Examples
     --------
@@ -136,15 +178,26 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
     (150, 3)
     >>> round(model.bic(X), 2)
     580.86
+
+    Noise takes the sample that belongs to no cluster:
+
+    >>> import numpy as np
+    >>> model = GMM(n_clusters=3, noise="auto", random_state=0).fit(np.vstack([X, [9.0, 0.0, 7.0, 0.0]]))
+    >>> np.flatnonzero(model.outlier_mass_ > 0.5)
+    array([150])
     """
 
+    noise_weight_: float
+    noise_volume_: float
+    outlier_mass_: NDArray[Any]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "covariance_type": [StrOptions({"full", "tied", "diag", "spherical"})],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "weights_init": [None, "array-like"],
         "means_init": [None, "array-like"],
         "precisions_init": [None, "array-like"],
-        "init": [StrOptions({"kmeans", "k-means++", "random", "random_from_data"}), "array-like"],
+        "noise": [None, StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
+        "init": [StrOptions({"kmeans", "trimmed", "k-means++", "random", "random_from_data"}), "array-like"],
         "accelerate": ["boolean"],
     }
 
@@ -157,6 +210,7 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         weights_init: ArrayLike | None = None,
         means_init: ArrayLike | None = None,
         precisions_init: ArrayLike | None = None,
+        noise: Literal["auto"] | float | None = None,
         init: str | ArrayLike = "kmeans",
         n_init: int = 1,
         max_iter: int = 100,
@@ -171,6 +225,7 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         self.weights_init = weights_init
         self.means_init = means_init
         self.precisions_init = precisions_init
+        self.noise = noise
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -183,15 +238,24 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
 
     def _blocks(self, X: MatrixLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         blocks = super()._blocks(X, sample_weight, frame)
-        given = frame is not None or self.precisions_init is not None
+        # The box of the noise is parallel to the features, not to the coordinates of the span.
+        given = frame is not None or self.precisions_init is not None or self.noise is not None
         return blocks if given or not self._full or self.reg_covar == 0 else blocks.in_subspace()
+
+    @property
+    def _policy(self) -> Policy:  # type: ignore[override]
+        return _WITHOUT_NOISE if self.noise is None else _WITH_NOISE
 
     def _resolve(self, blocks: Blocks) -> None:
         self._n_beyond = blocks.n_features - blocks.d
+        if self.noise is not None:
+            self._box, self._log_volume = noise_box(blocks.extent(), self.noise)
+            self._log_uniform = float(-self._log_volume - log_units(blocks.frame).sum())
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Components]:
         for start in range(self._n_starts()):
-            yield self._start(blocks, rng, start)
+            state = self._start(blocks, rng, start)
+            yield state if self.noise is None else beside_background(state, TRIMMED)
 
     def _start(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Components:
         K, d, frame = self.n_clusters, blocks.n_features, blocks.frame
@@ -219,18 +283,30 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         )
 
     def _statistics(self, block: Block, state: Components) -> GaussStatistics:
-        statistics: GaussStatistics = gauss_statistics(block, *self._densities(state), full=self._full)
+        statistics: GaussStatistics = gauss_statistics(
+            block, *self._densities(state), *self._background(state), full=self._full, rule=self._rule
+        )
         return statistics
 
     def _update(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> Components:
-        return self._maximise(state.means, statistics, blocks, blocks.frame.unit)
+        before = state.factors if self.covariance_type == "diag" else None
+        new = self._maximise(state.means, statistics, blocks, blocks.frame.unit, before)
+        if self.noise is None:
+            return new
+        return beside_background(new, 1 - statistics.weight.sum() / blocks.total_weight)
 
     def _moved(self, state: Components, statistics: GaussStatistics, weight: Array, blocks: Blocks) -> Components:
         new = statistics.weight.sum()
         rate = (new / weight.sum()) ** _DECAY
-        pairs = zip(self._moments(state, blocks.frame.unit), statistics, strict=True)
-        mixed = GaussStatistics(*[(1 - rate) * new * past + rate * batch for past, batch in pairs])
-        return self._maximise(state.means, mixed, blocks, blocks.frame.unit)
+        if self.noise is not None:
+            new = blocks.total_weight  # the moments of the state are those of a total weight of 1, noise included
+        past = self._moments(state, blocks.frame.unit)
+        if statistics.seen is not None:  # the moments of the state are those of complete rows
+            past = past._replace(seen=np.broadcast_to(past.weight[:, None], state.means.shape))
+        pairs: Any = zip(past, statistics, strict=True)
+        sums: list[Any] = [None if b is None else (1 - rate) * new * a + rate * b for a, b in pairs]
+        mixed = GaussStatistics(*sums)
+        return self._update(state, mixed, blocks)
 
     def _check_stream(self, blocks: Blocks) -> None:
         if isinstance(blocks.frame, Subspace):
@@ -240,13 +316,41 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
             )
 
     def _posteriors(self, block: Block, state: Components) -> tuple[NDArray[Any], Array]:
-        return gauss_memberships(block, *self._densities(state), full=self._full)
+        return gauss_memberships(
+            block, *self._densities(state), *self._background(state), full=self._full, rule=self._rule
+        )
+
+    def _outlier_masses(self, block: Block, state: Components) -> NDArray[Any]:
+        (background,) = self._background(state)
+        with np.errstate(under="ignore"):
+            masses: NDArray[Any] = np.exp(background - self._log_likelihoods(block, state)).astype(block.X.dtype)
+        return masses
 
     def _store(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> None:
         self.weights_ = state.weights
+        if state.noise is not None:
+            with np.errstate(over="ignore", under="ignore"):
+                self.noise_weight_, self.noise_volume_ = state.noise, float(np.exp(self._log_volume))
         self.centers_ = blocks.frame.to_input(state.means).astype(blocks.dtype)
 
+    def _complaints(self, run: Run[Components], blocks: Blocks) -> list[str]:
+        complaints, share = super()._complaints(run, blocks), run.state.noise
+        if share is not None and share > _TOO_NOISY:
+            complaints.append(
+                f"GMM: the clusters are not Gaussian: noise took {share:.0%} of the rows; use noise=None, more "
+                "clusters, or a method for clusters of other shapes"
+            )
+        return complaints
+
     # Its steps ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _rule(self) -> str:
+        return "posterior" if self.noise is None else "background"
+
+    def _background(self, state: Components) -> tuple[float, ...]:
+        """The parameters of the rule: log(pi_0 / V) in the coordinates of the frame, nothing without noise."""
+        return () if state.noise is None else (float(np.log(state.noise)) + self._log_uniform,)
 
     def _factors_of_precisions(self, precisions: Array) -> Array:
         """Lower triangular L with L^T L = precision; square roots for diagonal ones."""
@@ -283,22 +387,37 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
             return merged
 
         about_zero = moments(np.zeros((self.n_clusters, blocks.d)), False)
-        means = about_zero.first / self._sizes(about_zero, blocks)[:, None]
-        return self._maximise(means, moments(means, self._full), blocks, blocks.frame.unit)
+        sizes = self._sizes(about_zero, blocks)
+        means = about_zero.first / (sizes[:, None] if about_zero.seen is None else np.maximum(about_zero.seen, EMPTY))
+        statistics = moments(means, self._full)
+        if self._full and statistics.seen is not None:
+            second = with_unseen(statistics.second, sizes, statistics.seen, blocks.mean_variance)
+            statistics = statistics._replace(second=second, seen=None)
+        return self._maximise(means, statistics, blocks, blocks.frame.unit)
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         n, K = blocks.n, self.n_clusters
         memberships = np.zeros((n, K))
+        if blocks.has_gaps and self.init != "random_from_data":
+            rows = trimmed_rows(blocks, K, rng) if self.init == "trimmed" else np.arange(n)
+            part = Blocks([blocks.take(rows)], blocks.mean_variance)
+            V = starting_centers(part, "k-means++" if self.init == "k-means++" else "kmeans", K, rng)
+            memberships[rows] = part.map_rows(center_memberships, V, "nearest")
+            return memberships
         X, weight = input_rows(blocks), blocks.blocks[0].weight
         if weight is not None and np.ptp(weight) == 0:
             weight = None  # the same draws as without weights
         reach = 1e140 if X.dtype == np.float64 else 1e15
         if not (1 / reach < blocks.frame.unit < reach and -reach < X.min() <= X.max() < reach):
             X = blocks.frame.from_input(X)  # the squares of X itself are out of range
-        if self.init == "kmeans":
+        if self.init in ("kmeans", "trimmed"):
+            rows = np.arange(n)
+            if self.init == "trimmed" or self.noise is not None:
+                rows = trimmed_rows(blocks, K, rng)
+                X, weight = X[rows], None if weight is None else weight[rows]
             with threads_that_pay(n * X.shape[1] * K):
                 labels = KMeans(K, n_init=1, random_state=rng).fit(X, sample_weight=weight).labels_
-            memberships[np.arange(n), labels] = 1
+            memberships[rows, labels] = 1
         elif self.init == "k-means++":
             memberships[kmeans_plusplus(X, K, random_state=rng, sample_weight=weight)[1], np.arange(K)] = 1
         else:
@@ -342,7 +461,22 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         return P @ np.swapaxes(P, -1, -2) if self._full else P * P
 
     def _n_parameters(self) -> int:
-        return self._n_gaussian_parameters(self.centers_.shape[1]) + self.n_clusters - 1
+        return self._n_gaussian_parameters(self.centers_.shape[1]) + self.n_clusters - (self.noise is None)
+
+    @available_if(_has_noise)  # type: ignore[untyped-decorator]
+    @as_fitted
+    def predict_outlier_mass(self, X: MatrixLike) -> NDArray[Any]:
+        """Posterior probability that each sample is noise; only with ``noise``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        outlier_mass : ndarray of shape (n_samples,)
+        """
+        return self._map_rows("_outlier_masses", self._new_blocks(X))
 
     def sample(self, n_samples: int = 1) -> tuple[Array, NDArray[np.intp]]:
         """Draw from the fitted mixture.
@@ -355,19 +489,29 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         -------
         X : ndarray of shape (n_samples, n_features)
         labels : ndarray of shape (n_samples,)
-            The component that each row was drawn from.
+            The component that each row was drawn from; -1 for noise, which is uniform in its box.
         """
-        rng, labels = self._draw_components(n_samples)
-        noise = rng.standard_normal((n_samples, self.centers_.shape[1]))
+        check_is_fitted(self)
+        rng, labels = self._draw_components(n_samples, self._state.shares)
+        if self._state.noise is not None:
+            n_noise, d = int(np.sum(labels == self.n_clusters_)), self.centers_.shape[1]
+            labels = labels[: n_samples - n_noise]
+            uniform = rng.uniform(*self._box, size=(n_noise, d))
+            return np.concatenate([self._gaussian_rows(labels, rng), uniform]), np.append(labels, np.full(n_noise, -1))
+        return self._gaussian_rows(labels, rng), labels
+
+    def _gaussian_rows(self, labels: NDArray[np.intp], rng: np.random.RandomState) -> Array:
+        """A row drawn from each of these components."""
+        noise = rng.standard_normal((len(labels), self.centers_.shape[1]))
         _, factors, _ = self._densities(self._state)
         means, frame = self._state.means, self._frame
         if not isinstance(frame, Subspace):
-            return frame.to_input(means[labels] + self._scaled(noise, factors, labels)), labels
+            return frame.to_input(means[labels] + self._scaled(noise, factors, labels))
         # The noise has the covariance of its component within the span, and is a ball outside it.
         within = noise @ frame.basis.T
         ball = (noise - within @ frame.basis) / factors[labels, -1, -1][:, None]
         Z = means[labels, :-1] + self._scaled(within, factors[:, :-1, :-1], labels)
-        return frame.inner.to_input(Z @ frame.basis + ball), labels
+        return frame.inner.to_input(Z @ frame.basis + ball)
 
     def _scaled(self, noise: Array, factors: Array, labels: NDArray[np.intp]) -> Array:
         """Standard normal rows scaled to the covariances of their components."""
@@ -376,3 +520,24 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         for k in range(self.n_clusters_):
             noise[labels == k] = np.linalg.solve(factors[k], noise[labels == k].T).T
         return noise
+
+
+def noise_box(extent: Extent, volume: Literal["auto"] | float) -> tuple[Extent, float]:
+    """The box of the noise in input units, and the logarithm of its volume, in which constant features do not count.
+
+    It is the box of the data, grown or shrunk about its middle if a volume is given.
+
+    Examples
+    --------
+    >>> box, log_volume = noise_box(Extent(np.array([0.0, 0.0, 7.0]), np.array([2.0, 4.0, 7.0])), 32.0)
+    >>> box.low, box.high, float(np.exp(log_volume).round(9))
+    (array([-1., -2.,  7.]), array([3., 6., 7.]), 32.0)
+    """
+    half = (extent.high - extent.low) / 2
+    edges = 2 * half[half > 0]
+    log_volume = float(np.log(edges).sum())
+    if volume == "auto":
+        return extent, log_volume
+    half = half * np.exp((np.log(volume) - log_volume) / max(len(edges), 1))
+    middle = extent.low + (extent.high - extent.low) / 2
+    return Extent(middle - half, middle + half), float(np.log(volume))

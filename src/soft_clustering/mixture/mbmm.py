@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, MatrixLike, Seed
 from ..engine.alternating import PARAMETERS
@@ -319,7 +320,8 @@ class MBMM(MixtureClusterer[Components, GaussStatistics]):
         labels : ndarray of shape (n_samples,)
             The component that each row was drawn from.
         """
-        rng, labels = self._draw_components(n_samples)
+        check_is_fitted(self)
+        rng, labels = self._draw_components(n_samples, self._state.weights)
         # The log of a Gamma(a) draw is the log of a Gamma(a + 1) draw plus log(uniform) / a, which does not underflow.
         shapes = self.shapes_[labels]
         logs = np.log(rng.gamma(shapes + 1)) + np.log1p(-rng.uniform(size=shapes.shape)) / shapes

@@ -18,6 +18,7 @@ SHAPES = [(n, d, 1 + (i % 7)) for i, (n, d) in enumerate(itertools.product((1, 6
 SHAPES += [(65, 3, K) for K in (2, 9, 13)] + [(100, 70, 5)]
 RULES = [
     *[("metric", m) for m in (2.0, 1.5, 1.05, 20.0)],
+    *[("metric", m, noise) for m, noise in ((2.0, 3.0), (1.3, 0.1))],
     *[("tempered", m, q) for m, q in ((2.0, 1.0), (2.0, 2.0), (1.5, 1.0), (1.05, 1.7), (6.0, 0.5))],
     *[("background", value) for value in (-1.0, -30.0, 40.0)],
 ]
@@ -44,28 +45,36 @@ def problem(seed, n, d, K, rule, dtype=np.float64, weighted=True):
     block = Block(X, rng.uniform(0, 2, n) if weighted else None, Frame(np.full(d, 5.25), rng.uniform(0.2, 0.5, d)))
     means, factors = rng.normal(size=(K, d)), np.tril(rng.normal(size=(K, d, d))) / np.sqrt(d)
     constants = np.zeros(K) if name == "metric" else rng.normal(size=K)
+    keywords = {"full": True, "rule": name}
     if name == "metric":
-        parameters = [*parameters, *rng.uniform(0.2, 3, K)]
-    return block, (means, factors, constants, *parameters), {"full": True, "rule": name}
+        m, *noise = parameters
+        parameters = [m, *rng.uniform(0.2, 3, K)]
+        if noise:
+            parameters, keywords["noise"] = [*parameters, 1.0], np.append(-noise[0] / 2, np.zeros(d))
+    elif name == "background":
+        parameters, keywords["noise"] = [], np.append(parameters, np.zeros(d))
+    return block, (means, factors, constants, *parameters), keywords
 
 
-def by_definition(block, means, factors, constants, *parameters, full, rule):
-    """Memberships, objective of each row, and the weights of covariances and means, by loops."""
+def by_definition(block, means, factors, constants, *parameters, full, rule, noise=None):
+    """Memberships, objective of each row, and the weights of covariances and means, by loops; noise is a last column."""
     Z = (block.X - block.frame.shift) * block.frame.scale
-    n, K, m = len(Z), len(means), parameters[0]
-    U, W, rows = np.zeros((n, K)), np.zeros((n, K)), np.zeros(n)
+    n, K, noisy = len(Z), len(means), noise is not None
+    m = noise[0] if rule == "background" else parameters[0]
+    U, W, rows = np.zeros((n, K + noisy)), np.zeros((n, K)), np.zeros(n)
     for i in range(n):
         squares = [float(np.sum((factors[k] @ (Z[i] - means[k])) ** 2)) for k in range(K)]
         if rule == "background":
             densities = [mpmath.exp(constants[k] - squares[k] / 2) for k in range(K)]
-            U[i] = [density / sum(densities) for density in densities]
+            U[i, :K] = [density / sum(densities) for density in densities]
+            U[i, K] = mpmath.exp(m) / (sum(densities) + mpmath.exp(m))
             W[i] = [density / (sum(densities) + mpmath.exp(m)) for density in densities]
             rows[i] = mpmath.log(sum(densities) + mpmath.exp(m))
         elif rule == "metric":
-            D = [parameters[1 + k] * squares[k] for k in range(K)]
-            for k in range(K):
-                U[i, k] = 1 / sum((D[k] / D[j]) ** (1 / (m - 1)) for j in range(K))
-            rows[i] = sum(U[i, k] ** m * D[k] for k in range(K))
+            D = [parameters[1 + k] * squares[k] for k in range(K)] + ([-2 * noise[0]] if noisy else [])
+            for k in range(K + noisy):
+                U[i, k] = 1 / sum((D[k] / other) ** (1 / (m - 1)) for other in D)
+            rows[i] = sum(U[i, k] ** m * D[k] for k in range(K + noisy))
         else:
             densities = [mpmath.exp(constants[k] - squares[k] / 2) for k in range(K)]
             rows[i] = mpmath.log(sum(densities))
@@ -73,7 +82,7 @@ def by_definition(block, means, factors, constants, *parameters, full, rule):
             U[i] = [float(power / sum(powers)) for power in powers]
     if rule == "background":
         return Z, U, rows, W, W
-    return Z, U, rows, U ** (m if rule == "metric" else parameters[1]), U**m
+    return Z, U, rows, U[:, :K] ** (m if rule == "metric" else parameters[1]), U[:, :K] ** m
 
 
 def close(found, expected, tolerance):
@@ -86,8 +95,10 @@ def test_rules_by_definition(monkeypatch, rule):
     monkeypatch.setattr(kernels, "compiled", None)
     block, arguments, keywords = problem(0, 30, 3, 4, rule)
     Z, U, rows, W, M = by_definition(block, *arguments, **keywords)
-    found, found_rows = gauss.gauss_memberships(block, *arguments, **keywords)
-    np.testing.assert_allclose(found, U, rtol=0, atol=1e-13)
+    found, found_rows, noise = gauss.gauss_memberships_and_noise(block, *arguments, **keywords)
+    K = found.shape[1]
+    np.testing.assert_allclose(found, U[:, :K], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(noise, U[:, K] if "noise" in keywords else 0, rtol=0, atol=1e-13)
     np.testing.assert_allclose(found_rows, rows, rtol=1e-13)
     statistics = gauss.gauss_statistics(block, *arguments, **keywords)
     assert statistics.objective == pytest.approx(block.weight @ rows, rel=1e-13)
@@ -117,7 +128,9 @@ def test_compiled_rules_are_their_twins(both, rule, dtype):
         assert found.seen is None and expected.seen is None  # all values are there
         for a, b in zip(found[:-1], expected[:-1], strict=True):
             close(a, b, tolerance)
-        (U, rows), (U_twin, rows_twin) = both(gauss.gauss_memberships, block, *arguments, **keywords)
+        results = both(gauss.gauss_memberships_and_noise, block, *arguments, **keywords)
+        (U, rows, noise), (U_twin, rows_twin, noise_twin) = results
+        np.testing.assert_allclose(noise, noise_twin, rtol=0, atol=tolerance)
         assert U.dtype == U_twin.dtype == dtype
         # The arithmetic is in double for both types: a float result differs by one rounding at most.
         np.testing.assert_allclose(U, U_twin, rtol=0, atol=tolerance if dtype == np.float64 else 6e-8)
@@ -187,12 +200,15 @@ def test_background_takes_rows_whose_densities_underflow(monkeypatch, compiled, 
     if not compiled:
         monkeypatch.setattr(kernels, "compiled", None)
     block = Block(np.array([[1e100], [-1e100], [0.0]]), None, Frame(np.zeros(1), 1.0))
-    arguments = np.array([[0.0], [1.0]]), np.array([[[1e120]], [[1e120]]]), np.zeros(2), background
-    U, rows = gauss.gauss_memberships(block, *arguments, full=True, rule="background")
+    arguments = np.array([[0.0], [1.0]]), np.array([[[1e120]], [[1e120]]]), np.zeros(2)
+    keywords = {"full": True, "rule": "background", "noise": np.array([background, 0.0])}
+    U, rows, noise = gauss.gauss_memberships_and_noise(block, *arguments, **keywords)
     np.testing.assert_array_equal(U, [[0.5, 0.5], [0.5, 0.5], [1, 0]])
     np.testing.assert_allclose(rows[:2], max(background, -1e300))
     assert rows[2] == pytest.approx(np.log1p(np.exp(background)), abs=1e-15)
-    statistics = gauss.gauss_statistics(block, *arguments, full=True, rule="background")
+    np.testing.assert_allclose(noise[2], np.exp(background) / (1 + np.exp(background)), rtol=1e-14)
+    np.testing.assert_array_equal(noise[:2], 0 if np.isinf(background) else 1)
+    statistics = gauss.gauss_statistics(block, *arguments, **keywords)
     far = 1.0 if np.isinf(background) else 0.0
     np.testing.assert_allclose(statistics.weight, [far + 1 / (1 + np.exp(background)), far], rtol=1e-14)
 
@@ -201,7 +217,8 @@ def test_background_takes_rows_whose_densities_underflow(monkeypatch, compiled, 
 @pytest.mark.usefixtures("vectors")
 def test_background_of_no_weight_is_the_posterior(both):
     block, arguments, keywords = problem(0, 300, 5, 3, ("posterior",))
-    for part in both(gauss.gauss_memberships, block, *arguments, -np.inf, full=True, rule="background"):
+    noise = np.append(-np.inf, np.zeros(block.d))
+    for part in both(gauss.gauss_memberships, block, *arguments, full=True, rule="background", noise=noise):
         expected = gauss.gauss_memberships(block, *arguments, **keywords)
         for a, b in zip(part, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)

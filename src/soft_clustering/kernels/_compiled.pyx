@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from libc.math cimport INFINITY, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.string cimport memset
 
@@ -25,6 +25,7 @@ cdef extern from "kernels.h" nogil:
         const void *V
         const double *Vt
         const double *norm
+        double noise
 
     ctypedef struct gauss_t:
         int64_t K
@@ -34,6 +35,7 @@ cdef extern from "kernels.h" nogil:
         const double *constant
         const double *linear
         const double *unseen
+        const double *noise
 
     ctypedef struct topics_t:
         int64_t wide, longest, max_iter
@@ -71,7 +73,7 @@ cdef extern from "kernels.h" nogil:
 
     ctypedef struct job_t:
         const rows_t *x
-        int64_t K, width
+        int64_t K, columns, width
         int gauss
         double *results
         chunk_t chunk
@@ -84,6 +86,7 @@ cdef extern from "kernels.h" nogil:
         const double *given
         void *out
         double *row_out
+        double *noise_out
         double *closest
 
     int N_RULES, N_GAUSS_RULES
@@ -272,11 +275,12 @@ cdef class Prototypes:
     cdef prototypes_t c
     cdef object keep
 
-    def __cinit__(self, Rows rows, V):
+    def __cinit__(self, Rows rows, V, double noise=0):
         cdef const double[:, ::1] v64, vt
         cdef const float[:, ::1] v32
         cdef const double[::1] norm
         self.c.K = V.shape[0]
+        self.c.noise = noise
         if rows.c.indptr != NULL:
             transposed, norms = np.ascontiguousarray(V.T), (V * V).sum(axis=1)
             self.keep = (transposed, norms)
@@ -302,13 +306,14 @@ cdef job_t job_on(Rows rows, int64_t K):
     rows.begin_pass()
     memset(&job, 0, sizeof(job))
     job.x = &rows.c
-    job.K = K
+    job.K = job.columns = K
     return job
 
 
 cdef job_t center_job(Rows rows, Prototypes prototypes):
     cdef job_t job = job_on(rows, prototypes.c.K)
     job.v = &prototypes.c
+    job.columns += prototypes.c.noise > 0
     return job
 
 
@@ -346,10 +351,10 @@ cdef sum_of_chunks(double[:, ::1] parts):
             parts[0, i] += parts[c, i]
 
 
-def center_statistics(Rows rows, V, rule, const double[::1] parameters, double empty, int64_t chunks, int threads):
+def center_statistics(Rows rows, V, rule, const double[::1] parameters, double noise, double empty, int64_t chunks, int threads):
     """(weight (K,), total (K, d), objective, worst row objective, its row or None if no weight is below ``empty``, weight (K, d)
-    of the rows that have each feature or None)."""
-    cdef Prototypes prototypes = Prototypes(rows, V)
+    of the rows that have each feature or None). ``noise`` is the squared distance of a cluster of noise, 0 without one."""
+    cdef Prototypes prototypes = Prototypes(rows, V, noise)
     cdef job_t job = rule_job(rows, prototypes, rule, parameters)
     cdef int64_t K = V.shape[0], d = rows.c.d, c, i
     cdef double worst = -1
@@ -377,20 +382,23 @@ def center_statistics(Rows rows, V, rule, const double[::1] parameters, double e
     return results[0, 3:3 + K], total, parts[0, 0], worst, None, seen
 
 
-def center_memberships(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
-    """Memberships (n, K) in the type of the rows."""
-    cdef Prototypes prototypes = Prototypes(rows, V)
+def center_memberships(Rows rows, V, rule, const double[::1] parameters, double noise, int64_t chunks, int threads):
+    """(memberships (n, K) in the type of the rows, those in the noise (n,): 0 if there is none)."""
+    cdef Prototypes prototypes = Prototypes(rows, V, noise)
     cdef job_t job = rule_job(rows, prototypes, rule, parameters)
+    cdef double[::1] masses = np.zeros(rows.c.n)
     out = np.empty((rows.c.n, V.shape[0]), dtype=rows.dtype)
     job.out = output(rows, out)
+    if noise > 0:
+        job.noise_out = &masses[0]
     job.chunk = &center_memberships_chunk
     start(&job, chunks, threads)
-    return out
+    return out, np.asarray(masses)
 
 
-def center_scatter(Rows rows, V, rule, const double[::1] parameters, int64_t chunks, int threads):
+def center_scatter(Rows rows, V, rule, const double[::1] parameters, double noise, int64_t chunks, int threads):
     """(weight (K,), weight times squared distance (K,)), both summed over the rows."""
-    cdef Prototypes prototypes = Prototypes(rows, V)
+    cdef Prototypes prototypes = Prototypes(rows, V, noise)
     cdef job_t job = rule_job(rows, prototypes, rule, parameters)
     results = np.zeros((chunks, 2 * V.shape[0]))
     cdef double[:, ::1] parts = results
@@ -503,7 +511,7 @@ def reachability_linkage(points, reach):
     return nodes, np.sqrt(np.asarray(squared)[order])
 
 
-def seed(Rows rows, const int64_t[::1] order, const double[:, ::1] uniforms, int64_t chunks, int threads):
+def seed(Rows rows, const int64_t[::1] order, const double[:, ::1] uniforms, double most, int64_t chunks, int threads):
     """Greedy k-means++: the rows drawn, (K, d). See ``reference.seed``."""
     cdef job_t job
     cdef Prototypes prototypes
@@ -534,7 +542,7 @@ def seed(Rows rows, const int64_t[::1] order, const double[:, ::1] uniforms, int
                 if parts[0, t] < parts[0, best]:
                     best = t
         else:
-            closest[:] = INFINITY
+            closest[:] = most
         chosen[k] = candidates[best]
         if k + 1 < K:
             prototypes = Prototypes(rows, chosen[k : k + 1])
@@ -566,12 +574,12 @@ cdef draw(Rows rows, const int64_t[::1] order, double[::1] mass, bint by_weight,
 
 
 cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const double[::1] constant,
-                   const double[:, ::1] linear, const double[::1] unseen, bint full):
+                   const double[:, ::1] linear, const double[::1] unseen, const double[::1] noise, bint full):
     cdef gauss_t g
     g.K = mean.shape[0]
     g.full = full
     g.mean = &mean[0, 0]
-    g.factor = g.constant = g.linear = g.unseen = NULL
+    g.factor = g.constant = g.linear = g.unseen = g.noise = NULL
     if factor is not None:
         g.factor = &factor[0]
     if constant is not None:
@@ -580,17 +588,22 @@ cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const do
         g.linear = &linear[0, 0]
     if unseen is not None:
         g.unseen = &unseen[0]
+    if noise is not None:
+        g.noise = &noise[0]
     return g
 
 
 def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
-                     const double[:, ::1] linear, unseen, bint full, given, rule, const double[::1] parameters, int64_t chunks, int threads):
+                     const double[:, ::1] linear, unseen, noise, bint full, given, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(weight (K,), first (K, d), second (K, d, d) or (K, d) moments about ``mean``, objective), and for the tempered
     rule also (mean weight (K,), mean first (K, d), share (K,)); at last the weight (K, d) of the rows that have each feature, or
-    None. ``unseen`` is what rows with gaps need: precisions, or log densities of single features at their means."""
+    None. ``unseen`` is what rows with gaps need: precisions, or log densities of single features at their means;
+    ``noise`` is the log density of noise, and what it gains for each missing feature."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), full)
+        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), noise,
+        full)
+    job.columns += noise is not None
     cdef int64_t K = mean.shape[0], d = rows.c.d, wide = d * d if full else d
     cdef const double[:, ::1] responsibilities
     cdef int64_t n_more = 2 * K + K * d if rule == "tempered" else 0
@@ -664,13 +677,18 @@ cdef mirror(double[:, :, ::1] matrices):
 
 
 def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
-                      const double[:, ::1] linear, unseen, bint full, rule, const double[::1] parameters, int64_t chunks, int threads):
-    """(memberships (n, K) in the type of the rows, log likelihood (metric: objective) of each row (n,))."""
+                      const double[:, ::1] linear, unseen, noise, bint full, rule, const double[::1] parameters, int64_t chunks, int threads):
+    """(memberships (n, K) in the type of the rows, log likelihood (metric: objective) of each row (n,), posteriors of the noise
+    (n,): 0 if there is none)."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), full)
-    cdef double[::1] objective = np.empty(rows.c.n)
+        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), noise,
+        full)
+    job.columns += noise is not None
+    cdef double[::1] objective = np.empty(rows.c.n), masses = np.zeros(rows.c.n)
     out = np.empty((rows.c.n, mean.shape[0]), dtype=rows.dtype)
+    if noise is not None:
+        job.noise_out = &masses[0]
     job.out = output(rows, out)
     job.row_out = &objective[0]
     job.gauss = 1
@@ -679,7 +697,7 @@ def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double
     job.parameters = &parameters[0]
     job.chunk = &gauss_memberships_chunk
     start(&job, chunks, threads)
-    return out, np.asarray(objective)
+    return out, np.asarray(objective), np.asarray(masses)
 
 
 def dirichlet_maxima(double[:, ::1] shapes, const double[:, ::1] mean_logs, double least, double most, int steps,

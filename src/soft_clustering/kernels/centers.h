@@ -11,8 +11,8 @@ static void center_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int
     result[1] = -1;
     FOR_TILES
     {
-        s->distances[x->indptr != NULL][x->is_float](x, first, count, job->v, t);
-        s->rules[job->rule](t, K, job->parameters, WEIGHTS, row);
+        distances(job->x, job->v, first, count, t);
+        s->rules[job->rule](t, job->columns, job->parameters, WEIGHTS, row);
         /* the rows that fill up the tile repeat its last one: they do not change the maximum */
         if (tile_max(row) > result[1])
             for (int64_t r = 0; r < count; r++)
@@ -33,13 +33,13 @@ static void center_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int
 static void center_scatter_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
 {
     const int64_t K = job->K;
-    double *D = (double *)t->narrow + K * TILE;
+    double *D = (double *)t->narrow + job->columns * TILE;
     ALIGNED double row[TILE];
     FOR_TILES
     {
-        DISTANCES(job)(job->x, first, count, job->v, t);
+        distances(job->x, job->v, first, count, t);
         memcpy(D, t->D, sizeof(double) * TILE * (size_t)K);
-        steps()->rules[job->rule](t, K, job->parameters, WEIGHTS, row);
+        steps()->rules[job->rule](t, job->columns, job->parameters, WEIGHTS, row);
         weigh(t->D, K, job->x, first, count);
         for (int64_t k = 0; k < K; k++)
             for (int r = 0; r < TILE; r++) {
@@ -56,8 +56,8 @@ static void center_rows_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t h
     (void)result;
     FOR_TILES
     {
-        DISTANCES(job)(job->x, first, count, job->v, t);
-        steps()->rules[job->rule](t, job->K, job->parameters, WEIGHTS, row);
+        distances(job->x, job->v, first, count, t);
+        steps()->rules[job->rule](t, job->columns, job->parameters, WEIGHTS, row);
         memcpy(job->row_out + first, row, sizeof(double) * (size_t)count);
     }
 }
@@ -68,8 +68,8 @@ static void center_memberships_chunk(const job_t *job, tile_t *t, int64_t lo, in
     (void)result;
     FOR_TILES
     {
-        DISTANCES(job)(job->x, first, count, job->v, t);
-        steps()->rules[job->rule](t, job->K, job->parameters, MEMBERSHIPS, row);
+        distances(job->x, job->v, first, count, t);
+        steps()->rules[job->rule](t, job->columns, job->parameters, MEMBERSHIPS, row);
         store(job, t, first, count);
     }
 }
@@ -81,7 +81,7 @@ static void center_distances_chunk(const job_t *job, tile_t *t, int64_t lo, int6
     (void)result;
     FOR_TILES
     {
-        DISTANCES(job)(job->x, first, count, job->v, t);
+        distances(job->x, job->v, first, count, t);
         for (int64_t r = 0; r < count; r++)
             for (int64_t k = 0; k < K; k++)
                 job->row_out[(first + r) * K + k] = t->D[k * TILE + r];
@@ -93,7 +93,7 @@ static void potentials_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi
 {
     FOR_TILES
     {
-        DISTANCES(job)(job->x, first, count, job->v, t);
+        distances(job->x, job->v, first, count, t);
         for (int64_t k = 0; k < job->K; k++)
             for (int64_t r = 0; r < count; r++)
                 t->D[k * TILE + r] =
@@ -110,7 +110,7 @@ static void closest_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, d
     (void)result;
     FOR_TILES
     {
-        DISTANCES(job)(job->x, first, count, job->v, t);
+        distances(job->x, job->v, first, count, t);
         for (int64_t r = 0; r < count; r++)
             if (t->D[r] < job->closest[first + r])
                 job->closest[first + r] = t->D[r];

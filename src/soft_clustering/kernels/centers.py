@@ -59,43 +59,67 @@ class Scatter(NamedTuple):
         return Scatter(self.weight + other.weight, self.scatter + other.scatter)
 
 
-def center_statistics(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> CenterStatistics:
-    """Statistics for new centres under a membership rule of ``reference.RULES``, one pass over the rows."""
+def center_statistics(
+    block: Block, V: NDArray[np.float64], rule: str, *parameters: float, noise: float = 0.0
+) -> CenterStatistics:
+    """Statistics for new centres under a membership rule of ``reference.RULES``, one pass over the rows.
+
+    ``noise`` > 0 is the squared distance of all rows to one more cluster, which has memberships and a part in the
+    objective, but no centre.
+    """
     if not kernels.use_compiled():
-        answer = reference.center_statistics(block, V, rule, *parameters)
+        answer = reference.center_statistics(block, V, rule, *parameters, noise=noise)
     else:
         grid = kernels.row_grid(block, len(V), len(V) * block.d)
-        answer = kernels.compiled.center_statistics(block.rows, V, rule, np.array(parameters), kernels.EMPTY, *grid)
+        answer = kernels.compiled.center_statistics(
+            block.rows, V, rule, np.array(parameters), noise, kernels.EMPTY, *grid
+        )
     weight, total, objective, worst, at, seen = answer
     return CenterStatistics(weight, total, objective, worst, None if at is None else block.take([at])[0], seen)
 
 
-def center_memberships(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[Any]:
+def center_memberships(
+    block: Block, V: NDArray[np.float64], rule: str, *parameters: float, noise: float = 0.0
+) -> NDArray[Any]:
     """Memberships (n, K) under a rule of ``reference.RULES``, in the type of the rows."""
+    return memberships_and_noise(block, V, rule, *parameters, noise=noise)[0]
+
+
+def memberships_and_noise(
+    block: Block, V: NDArray[np.float64], rule: str, *parameters: float, noise: float
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Memberships (n, K) and those (n,) in the noise, which are 0 if there is none."""
     if not kernels.use_compiled():
-        return reference.center_memberships(block, V, rule, *parameters)
-    answer: NDArray[Any] = kernels.compiled.center_memberships(
-        block.rows, V, rule, np.array(parameters), *kernels.row_grid(block, len(V), 0)
+        return reference.memberships_and_noise(block, V, rule, *parameters, noise=noise)
+    answer: tuple[NDArray[Any], NDArray[np.float64]] = kernels.compiled.center_memberships(
+        block.rows, V, rule, np.array(parameters), noise, *kernels.row_grid(block, len(V), 0)
     )
     return answer
 
 
-def seed(block: Block, order: NDArray[np.intp], uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows (K, d) drawn by greedy k-means++ with given uniforms (K, trials), by inversion along ``order``."""
+def seed(
+    block: Block, order: NDArray[np.intp], uniforms: NDArray[np.float64], most: float = np.inf
+) -> NDArray[np.float64]:
+    """Rows (K, d) drawn by greedy k-means++ with given uniforms (K, trials), by inversion along ``order``.
+
+    A squared distance above ``most`` counts as ``most``.
+    """
     if not kernels.use_compiled():
-        return reference.seed(block, order, uniforms)
+        return reference.seed(block, order, uniforms, most)
     answer: NDArray[np.float64] = kernels.compiled.seed(
-        block.rows, order, uniforms, *kernels.row_grid(block, uniforms.shape[1], 0)
+        block.rows, order, uniforms, most, *kernels.row_grid(block, uniforms.shape[1], 0)
     )
     return answer
 
 
-def center_scatter(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> Scatter:
+def center_scatter(
+    block: Block, V: NDArray[np.float64], rule: str, *parameters: float, noise: float = 0.0
+) -> Scatter:
     """Summed weights (K,) under a rule, and summed weights times squared distances (K,)."""
     if not kernels.use_compiled():
-        return Scatter(*reference.center_scatter(block, V, rule, *parameters))
+        return Scatter(*reference.center_scatter(block, V, rule, *parameters, noise=noise))
     grid = kernels.row_grid(block, len(V), 2 * len(V))
-    return Scatter(*kernels.compiled.center_scatter(block.rows, V, rule, np.array(parameters), *grid))
+    return Scatter(*kernels.compiled.center_scatter(block.rows, V, rule, np.array(parameters), noise, *grid))
 
 
 def center_rows(block: Block, V: NDArray[np.float64], rule: str, *parameters: float) -> NDArray[np.float64]:

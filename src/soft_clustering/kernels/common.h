@@ -65,6 +65,7 @@ typedef struct {
     const void *V;      /* (K, d) in the type of the rows */
     const double *Vt;   /* (d, K), CSR rows only */
     const double *norm; /* (K,) squared norms, CSR rows only */
+    double noise;       /* squared distance of every row to a cluster of noise, a further column of distances; 0: there is none */
 } prototypes_t;
 
 typedef struct {
@@ -75,6 +76,7 @@ typedef struct {
     const double *constant; /* (K,) log weight + log determinant of the factor - d/2 log(2 pi) */
     const double *linear;   /* (K, d) coefficients of a further linear term, or NULL */
     const double *unseen;   /* for rows with gaps: precisions (K, d, d), or log densities (K, d) of one feature at its mean */
+    const double *noise;    /* NULL, or {log density of noise, what it gains for each missing feature (d)}: a further column */
 } gauss_t;
 
 typedef struct {
@@ -122,7 +124,8 @@ typedef void (*chunk_t)(const job_t *, tile_t *, int64_t lo, int64_t hi, double 
 
 struct job_s {
     const rows_t *x;
-    int64_t K, width; /* width: doubles in the result of one chunk */
+    int64_t K, columns; /* prototypes, and what a rule has memberships in: these and, if there is noise, the noise */
+    int64_t width;      /* doubles in the result of one chunk */
     int gauss;
     double *results;  /* (chunks, width), zeroed; NULL if chunks have no result */
     chunk_t chunk;
@@ -135,6 +138,7 @@ struct job_s {
     const double *given;     /* (n, K) memberships to use in place of the densities */
     void *out;               /* (n, K) memberships in the type of the rows */
     double *row_out;         /* (n,) */
+    double *noise_out;       /* (n,) memberships in the noise, or NULL */
     double *closest;         /* (n,) */
 };
 

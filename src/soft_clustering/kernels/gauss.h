@@ -357,6 +357,14 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
             t->D[k * TILE + r] = value > -1e300 ? value : -1e300;
         }
     }
+    if (g->noise) {
+        double *D = t->D + g->K * TILE;
+        for (int r = 0; r < TILE; r++)
+            D[r] = g->noise[0];
+        for (int64_t j = 0; x->gaps && j < d; j++)
+            for (int r = 0; r < TILE; r++)
+                D[r] += (1.0 - ((const double *)t->M)[j * TILE + r]) * g->noise[1 + j];
+    }
 }
 
 /* Add a tile to the moments about g->mean (second: NULL if not wanted), with the weights in t->D, the tile in t->T. Gaps are
@@ -437,28 +445,30 @@ GAUSS_RULE(posterior)
     NAME(posteriors)(t, K, row);
 }
 
-/* Parameters {log of the weight times the constant density of a background}: the memberships are conditional on a row that
-   does not belong to the background, and the weights are its posteriors. The objective is the log likelihood with the
-   background. */
+/* The last column is noise: the memberships are conditional on a row that is not noise, the weights are the posteriors. The
+   objective is the log likelihood with the noise. */
 GAUSS_RULE(background)
 {
-    const double background = parameters[0];
+    double *noise = t->D + (K - 1) * TILE;
     ALIGNED double ratio[TILE], sum[TILE], log[TILE];
-    (void)w, (void)more;
-    NAME(posteriors)(t, K, row);
+    (void)parameters, (void)w, (void)more;
+    NAME(posteriors)(t, K - 1, row);
     /* the smaller of the two terms over the larger one */
     for (int r = 0; r < TILE; r++)
-        ratio[r] = row[r] > background ? background - row[r] : row[r] - background;
+        ratio[r] = row[r] > noise[r] ? noise[r] - row[r] : row[r] - noise[r];
     NAME(exp_tile)(ratio, ratio);
     for (int r = 0; r < TILE; r++)
         sum[r] = 1.0 + ratio[r];
     NAME(log_tile)(sum, log);
     for (int r = 0; r < TILE; r++) {
-        sum[r] = (row[r] > background ? 1.0 : ratio[r]) / sum[r];
-        row[r] = (row[r] > background ? row[r] : background) + log[r];
+        const double large = 1.0 / sum[r], small = ratio[r] * large;
+        const int clustered = row[r] > noise[r];
+        row[r] = (clustered ? row[r] : noise[r]) + log[r];
+        noise[r] = clustered ? small : large;
+        sum[r] = clustered ? large : small;
     }
     if (want == WEIGHTS)
-        for (int64_t k = 0; k < K; k++)
+        for (int64_t k = 0; k < K - 1; k++)
             for (int r = 0; r < TILE; r++)
                 t->D[k * TILE + r] *= sum[r];
 }
@@ -525,7 +535,7 @@ static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int6
                 w[r] = 1;
             weigh(w, 1, x, first, count);
             s->log_densities(x, first, count, job->g, t);
-            s->gauss_rules[job->rule](t, K, job->parameters, WEIGHTS, w, tempered ? more + K + K * d : NULL, row);
+            s->gauss_rules[job->rule](t, job->columns, job->parameters, WEIGHTS, w, tempered ? more + K + K * d : NULL, row);
             weigh(row, 1, x, first, count);
             result[0] += tile_sum(row);
         }
@@ -549,7 +559,7 @@ static void gauss_memberships_chunk(const job_t *job, tile_t *t, int64_t lo, int
     FOR_TILES
     {
         steps()->log_densities(job->x, first, count, job->g, t);
-        steps()->gauss_rules[job->rule](t, job->K, job->parameters, MEMBERSHIPS, NULL, NULL, row);
+        steps()->gauss_rules[job->rule](t, job->columns, job->parameters, MEMBERSHIPS, NULL, NULL, row);
         memcpy(job->row_out + first, row, sizeof(double) * (size_t)count);
         store(job, t, first, count);
     }

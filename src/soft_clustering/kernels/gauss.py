@@ -66,6 +66,7 @@ def gauss_statistics(
     rule: str = "posterior",
     memberships: NDArray[np.float64] | None = None,
     linear: NDArray[np.float64] | None = None,
+    noise: NDArray[np.float64] | None = None,
 ) -> Any:
     """Moments about ``means`` under a rule of ``reference.GAUSS_RULES``, or under given memberships.
 
@@ -76,10 +77,13 @@ def gauss_statistics(
 
     Missing values of a row are filled with their means given its other values, and the covariance of these adds to the
     second moments (full factors); without full factors, or with given memberships, they are left out.
+
+    ``noise`` (1 + d) makes one more component of constant density, which the rule sees as the last one and which has no
+    moments: its log density, and what this gains for each missing feature of a row.
     """
     if not kernels.use_compiled():
         answer = reference.gauss_statistics(
-            block, means, factors, constants, full, memberships, rule, *parameters, linear=linear
+            block, means, factors, constants, full, memberships, rule, *parameters, linear=linear, noise=noise
         )
     else:
         K, d = means.shape
@@ -91,6 +95,7 @@ def gauss_statistics(
             constants,
             linear,
             _unseen(block, factors, full),
+            noise,
             full,
             memberships,
             rule,
@@ -101,6 +106,13 @@ def gauss_statistics(
 
 
 def gauss_memberships(
+    block: Block, *arguments: Any, full: bool, **keywords: Any
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Memberships (n, K) in the type of the rows, and the log likelihood (metric rule: objective) of each row."""
+    return gauss_memberships_and_noise(block, *arguments, full=full, **keywords)[:2]
+
+
+def gauss_memberships_and_noise(
     block: Block,
     means: NDArray[np.float64],
     factors: NDArray[np.float64] | None,
@@ -109,19 +121,23 @@ def gauss_memberships(
     full: bool,
     rule: str = "posterior",
     linear: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Memberships (n, K) in the type of the rows, and the log likelihood (metric rule: objective) of each row."""
+    noise: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
+    """The same, and the membership of each row in the noise, which is 0 if there is none."""
     if not kernels.use_compiled():
-        return reference.gauss_memberships(block, means, factors, constants, full, rule, *parameters, linear=linear)
+        return reference.gauss_memberships_and_noise(
+            block, means, factors, constants, full, rule, *parameters, linear=linear, noise=noise
+        )
     K, d = means.shape
     grid = kernels.row_grid(block, K * (d // 2 + 1) if full else K, 0)
-    answer: tuple[NDArray[Any], NDArray[np.float64]] = kernels.compiled.gauss_memberships(
+    answer: tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]] = kernels.compiled.gauss_memberships(
         block.rows,
         means,
         factors,
         constants,
         linear,
         _unseen(block, factors, full),
+        noise,
         full,
         rule,
         np.array(parameters),

@@ -167,13 +167,13 @@ static int64_t chunk_edge(int64_t n, int64_t chunks, int64_t c)
 /* Run job->chunk over all chunks; returns 0, or -1 if memory ran out. */
 static int run(const job_t *job, int64_t chunks, int threads)
 {
-    const size_t bytes = tile_bytes(job->x, job->K, job->gauss);
+    const size_t bytes = tile_bytes(job->x, job->columns, job->gauss);
     int failed = 0;
     if (threads < 2) {
         void *memory = malloc(bytes);
         if (!memory)
             return -1;
-        tile_t t = tile_in(memory, job->x, job->K, job->gauss);
+        tile_t t = tile_in(memory, job->x, job->columns, job->gauss);
         for (int64_t c = 0; c < chunks; c++)
             job->chunk(job, &t, chunk_edge(job->x->n, chunks, c), chunk_edge(job->x->n, chunks, c + 1),
                        job->results + c * job->width);
@@ -196,7 +196,7 @@ static int run(const job_t *job, int64_t chunks, int threads)
 #endif
         for (c = 0; c < chunks; c++)
             if (memory) {
-                tile_t t = tile_in(memory + before, job->x, job->K, job->gauss);
+                tile_t t = tile_in(memory + before, job->x, job->columns, job->gauss);
                 memset(own, 0, part);
                 job->chunk(job, &t, chunk_edge(job->x->n, chunks, c), chunk_edge(job->x->n, chunks, c + 1), own);
                 if (part)
@@ -223,12 +223,20 @@ static void weigh(double *W, int64_t K, const rows_t *x, int64_t first, int64_t 
     for (int64_t first = lo, count = hi - lo < TILE ? hi - lo : TILE; first < hi;                                      \
          first += TILE, count = hi - first < TILE ? hi - first : TILE)
 
-#define DISTANCES(job) steps()->distances[(job)->x->indptr != NULL][(job)->x->is_float]
+/* t->D = the squared distances of a tile to prototypes, and behind them those to the noise if there is any */
+static void distances(const rows_t *x, const prototypes_t *v, int64_t first, int64_t count, tile_t *t)
+{
+    steps()->distances[x->indptr != NULL][x->is_float](x, first, count, v, t);
+    for (int r = 0; v->noise > 0 && r < TILE; r++)
+        t->D[v->K * TILE + r] = v->noise;
+}
 
-/* t->D (prototype by row) into the (n, K) result */
+/* t->D (prototype by row) into the (n, K) result, and the memberships in the noise into theirs */
 static void store(const job_t *job, const tile_t *t, int64_t first, int64_t count)
 {
     const int64_t K = job->K;
+    if (job->noise_out)
+        memcpy(job->noise_out + first, t->D + K * TILE, sizeof(double) * (size_t)count);
     if (job->x->is_float) {
         float *out = (float *)job->out + first * K;
         for (int64_t r = 0; r < count; r++)

@@ -122,8 +122,8 @@ static void nearest_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, d
             last[r] = r < count ? INFINITY : -1;
         for (int64_t from = 0; from < job->v->K; from += TILE) {
             const int64_t points = job->v->K - from < TILE ? job->v->K - from : TILE;
-            const prototypes_t v = {points, (const double *)job->v->V + from * job->x->d, NULL, NULL};
-            DISTANCES(job)(job->x, first, count, &v, t);
+            const prototypes_t v = {points, (const double *)job->v->V + from * job->x->d, NULL, NULL, 0};
+            distances(job->x, &v, first, count, t);
             for (int64_t i = 0; i < points; i++)
                 steps()->keep_nearest(t->D + i * TILE, from + i, k, last, nearest, (int64_t *)job->out + first * k);
         }
@@ -163,8 +163,8 @@ static void spanning_tree(double *Z, int64_t ld, int64_t n, int64_t d, double *r
 /* Squared distances t->D of the rows of a tile to the rows of the tile at `from`; all are in the frame, in double. */
 static void pair_distances(const job_t *job, tile_t *t, int64_t first, int64_t count, int64_t from)
 {
-    const prototypes_t v = {from == first ? count : TILE, (const double *)job->x->values + from * job->x->d, NULL, NULL};
-    DISTANCES(job)(job->x, first, count, &v, t);
+    const prototypes_t v = {from == first ? count : TILE, (const double *)job->x->values + from * job->x->d, NULL, NULL, 0};
+    distances(job->x, &v, first, count, t);
 }
 
 /* Result (n,): sum_j w_j exp(-alpha D_ij), parameters {alpha, w (n)}: each distance serves both of its rows. */

@@ -264,8 +264,20 @@ def nearest_rule(D: Array) -> tuple[Array, Array, Array]:
     return U, U, D.min(axis=1)
 
 
+def beside_noise(D: Array, noise: float) -> Array:
+    """Distances with a further column for a cluster of noise, which is equally far from all rows; 0: there is none.
+
+    Examples
+    --------
+    >>> beside_noise(np.array([[1.0], [9.0]]), 4.0)
+    array([[1., 4.],
+           [9., 4.]])
+    """
+    return np.column_stack([D, np.full(len(D), noise)]) if noise > 0 else D
+
+
 def center_statistics(
-    block: Block, V: Array, rule: str, *parameters: float
+    block: Block, V: Array, rule: str, *parameters: float, noise: float = 0.0
 ) -> tuple[Array, Array, float, float, int | None, Array | None]:
     """(weight, total, objective, worst row objective, its row if a weight underflowed, weight per feature if values are
     missing); see ``kernels.centers``.
@@ -274,8 +286,8 @@ def center_statistics(
     seen = np.zeros_like(V) if block.frame.gaps else None
     objective, worst, at = 0.0, -1.0, 0
     for lo, Z, w in block.pieces():
-        _, W, J = RULES[rule](squared_distances(Z, V), *parameters)
-        W *= w[:, None]
+        _, W, J = RULES[rule](beside_noise(squared_distances(Z, V), noise), *parameters)
+        W = W[:, : len(V)] * w[:, None]
         weight += W.sum(axis=0)
         if seen is not None:
             seen += W.T @ ~np.isnan(Z)
@@ -287,20 +299,28 @@ def center_statistics(
     return weight, total, objective, worst, at if weight.min() < EMPTY else None, seen
 
 
-def center_memberships(block: Block, V: Array, rule: str, *parameters: float) -> NDArray[Any]:
-    """Memberships (n, K); see ``kernels.centers.center_memberships``."""
-    U = np.empty((block.n, len(V)), dtype=block.X.dtype)
+def memberships_and_noise(
+    block: Block, V: Array, rule: str, *parameters: float, noise: float = 0.0
+) -> tuple[NDArray[Any], Array]:
+    """Memberships (n, K) and those (n,) in the noise; see ``kernels.centers.memberships_and_noise``."""
+    K = len(V)
+    U, masses = np.empty((block.n, K), dtype=block.X.dtype), np.zeros(block.n)
     for lo, Z, _ in block.pieces():
-        U[lo : lo + Z.shape[0]] = RULES[rule](squared_distances(Z, V), *parameters)[0]
-    return U
+        found = RULES[rule](beside_noise(squared_distances(Z, V), noise), *parameters)[0]
+        U[lo : lo + Z.shape[0]] = found[:, :K]
+        if noise > 0:
+            masses[lo : lo + Z.shape[0]] = found[:, K]
+    return U, masses
 
 
-def center_scatter(block: Block, V: Array, rule: str, *parameters: float) -> tuple[Array, Array]:
+def center_scatter(
+    block: Block, V: Array, rule: str, *parameters: float, noise: float = 0.0
+) -> tuple[Array, Array]:
     """Summed weights, and summed weights times squared distances; see ``kernels.centers.center_scatter``."""
     weight, scatter = np.zeros(len(V)), np.zeros(len(V))
     for _, Z, w in block.pieces():
         D = squared_distances(Z, V)
-        W = RULES[rule](D, *parameters)[1] * w[:, None]
+        W = RULES[rule](beside_noise(D, noise), *parameters)[1][:, : len(V)] * w[:, None]
         weight += W.sum(axis=0)
         scatter += (W * D).sum(axis=0)
     return weight, scatter
@@ -364,14 +384,14 @@ def draw(mass: Array, order: NDArray[np.intp], uniforms: Array) -> NDArray[np.in
     return drawn
 
 
-def seed(block: Block, order: NDArray[np.intp], uniforms: Array) -> Array:
-    """Greedy k-means++: each centre is the best of the candidates drawn by weight times squared distance.
+def seed(block: Block, order: NDArray[np.intp], uniforms: Array, most: float = np.inf) -> Array:
+    """Greedy k-means++: each centre is the best of the candidates drawn by weight times squared distance, capped at most.
 
     If every row is covered already (fewer distinct rows than draws), the draw is by weight alone.
     """
     weight = np.ones(block.n) if block.weight is None else block.weight
     chosen = block.take(draw(weight, order, uniforms[0, :1]))
-    closest = np.full(block.n, np.inf)
+    closest = np.full(block.n, most)
     for row in uniforms[1:]:
         update_closest(block, chosen[-1:], closest)
         candidates = block.take(draw(weight * closest if closest.any() else weight, order, row))
@@ -390,12 +410,19 @@ def update_closest(block: Block, V: Array, closest: Array) -> None:
 
 
 def log_densities(
-    Z: Array, means: Array, factors: Array | None, constants: Array, full: bool, linear: Array | None = None
+    Z: Array,
+    means: Array,
+    factors: Array | None,
+    constants: Array,
+    full: bool,
+    linear: Array | None = None,
+    noise: Array | None = None,
 ) -> Array:
     """log(weight_k N(z | k)) + linear_k . z (rows, K), from inverse Cholesky factors or inverse standard deviations.
 
     Only what a row has counts. The completed row minimises the squared distance to the mean, so that its distance is
     that of the observed part; log det of the covariance of that part is log det of the whole plus log det(P_gg).
+    A further column is that of ``noise``: its log density, and what this gains for each missing feature.
     """
     D = np.tile(constants, (len(Z), 1)) if linear is None else constants + np.nan_to_num(Z) @ linear.T
     missing = np.isnan(Z)
@@ -410,7 +437,8 @@ def log_densities(
             if not full and missing.any():
                 D[:, k] -= missing @ log_peaks(factor)
     # log densities that overflow become -1e300, so that they can still be compared
-    return np.where(D > -1e300, D, -1e300)
+    D = np.where(D > -1e300, D, -1e300)
+    return D if noise is None else np.column_stack([D, noise[0] + missing @ noise[1:]])
 
 
 def deviations(Z: Array, mean: Array, factor: Array | None) -> tuple[Array, list[tuple[Gaps, Array]]]:
@@ -464,13 +492,21 @@ def posterior_rule(D: Array) -> tuple[Array, Array, Array, Array]:
 
 
 @_rule(GAUSS_RULES, "background")
-def background_rule(D: Array, background: float) -> tuple[Array, Array, Array, Array]:
-    """Posteriors beside a constant log density: memberships without it, weights and log likelihood with it."""
-    U, within = posteriors(D)
+def background_rule(D: Array) -> tuple[Array, Array, Array, Array]:
+    """Posteriors if the last column is noise: memberships of rows that are not noise, weights with noise.
+
+    Examples
+    --------
+    >>> U, R, _, _ = background_rule(np.log([[0.2, 0.6, 0.8]]))
+    >>> U.round(3), R.round(3)
+    (array([[0.25, 0.75, 0.5 ]]), array([[0.125, 0.375, 0.5  ]]))
+    """
+    U, within = posteriors(D[:, :-1])
     with np.errstate(under="ignore"):
-        likelihood = np.logaddexp(within, background)
-        R = U * np.exp(within - likelihood)[:, None]
-    return U, R, R, likelihood
+        likelihood = np.logaddexp(within, D[:, -1])
+        noise = np.exp(D[:, -1:] - likelihood[:, None])
+        R = np.hstack([U * np.exp(within - likelihood)[:, None], noise])
+    return np.hstack([U, noise]), R, R, likelihood
 
 
 @_rule(GAUSS_RULES, "tempered")
@@ -500,6 +536,7 @@ def gauss_statistics(
     rule: str,
     *parameters: float,
     linear: Array | None = None,
+    noise: Array | None = None,
 ) -> tuple[Any, ...]:
     """Moments about the means; see ``kernels.gauss.gauss_statistics``."""
     K, d = means.shape
@@ -511,13 +548,14 @@ def gauss_statistics(
     for lo, Z, w in block.pieces():
         if memberships is None:
             assert constants is not None
-            U, W, M, rows = GAUSS_RULES[rule](log_densities(Z, means, factors, constants, full, linear), *parameters)
+            D = log_densities(Z, means, factors, constants, full, linear, noise)
+            U, W, M, rows = GAUSS_RULES[rule](D, *parameters)
             objective += float(w @ rows)
         else:
             U = W = M = memberships[lo : lo + len(Z)]
-        share += w @ U
+        share += w @ U[:, :K]
         if seen is not None:
-            seen += (W.T * w) @ ~np.isnan(Z)
+            seen += (W[:, :K].T * w) @ ~np.isnan(Z)
         for k in range(K):
             r, s = W[:, k] * w, M[:, k] * w
             C, completed = deviations(Z, means[k], None if factors is None or not full else factors[k])
@@ -534,7 +572,7 @@ def gauss_statistics(
     return (*answer, mean_weight, mean_first, share, seen) if rule == "tempered" else (*answer, seen)
 
 
-def gauss_memberships(
+def gauss_memberships_and_noise(
     block: Block,
     means: Array,
     factors: Array | None,
@@ -543,14 +581,19 @@ def gauss_memberships(
     rule: str,
     *parameters: float,
     linear: Array | None = None,
-) -> tuple[NDArray[Any], Array]:
-    """Memberships and log likelihoods; see ``kernels.gauss.gauss_memberships``."""
-    U, rows = np.empty((block.n, len(means)), dtype=block.X.dtype), np.empty(block.n)
+    noise: Array | None = None,
+) -> tuple[NDArray[Any], Array, Array]:
+    """Memberships, log likelihoods and posteriors of the noise; see ``kernels.gauss``."""
+    K = len(means)
+    U, rows, masses = np.empty((block.n, K), dtype=block.X.dtype), np.empty(block.n), np.zeros(block.n)
     for lo, Z, _ in block.pieces():
         here = slice(lo, lo + len(Z))
-        D = log_densities(Z, means, factors, constants, full, linear)
-        U[here], _, _, rows[here] = GAUSS_RULES[rule](D, *parameters)
-    return U, rows
+        D = log_densities(Z, means, factors, constants, full, linear, noise)
+        found, _, _, rows[here] = GAUSS_RULES[rule](D, *parameters)
+        U[here] = found[:, :K]
+        if noise is not None:
+            masses[here] = found[:, K]
+    return U, rows, masses
 
 
 def inverse_cholesky(covariances: Array) -> tuple[Array, int | None]:

@@ -47,14 +47,14 @@ from ..engine.threads import threads_that_pay
 from ..inputs.features import validate_matrix
 from ..kernels import EMPTY
 from ..kernels.centers import center_memberships
-from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
+from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_memberships_and_noise, gauss_statistics
 from .base import LIKELIHOOD
 from .gaussian import Components, GaussianClusterer, beside_background
 
 _DECAY = 0.6  # of the step sizes of online EM: between 1/2 and 1 they converge, and small ones forget the start soon
 _TOO_NOISY = 0.5  # a larger share of noise says that the clusters are not Gaussian
 _WITHOUT_NOISE = replace(LIKELIHOOD, missing=True)
-_WITH_NOISE = replace(LIKELIHOOD, rows=MappingProxyType({"outlier_mass_": "_outlier_masses"}))
+_WITH_NOISE = replace(_WITHOUT_NOISE, rows=MappingProxyType({"outlier_mass_": "_outlier_masses"}))
 
 
 def _has_noise(estimator: GMM) -> bool:
@@ -250,7 +250,9 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         self._n_beyond = blocks.n_features - blocks.d
         if self.noise is not None:
             self._box, self._log_volume = noise_box(blocks.extent(), self.noise)
-            self._log_uniform = float(-self._log_volume - log_units(blocks.frame).sum())
+            units, edges = log_units(blocks.frame), self._box.high - self._box.low
+            self._log_uniform = float(-self._log_volume - units.sum())
+            self._log_edges = np.log(np.where(edges > 0, edges, 1)) + units
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Components]:
         for start in range(self._n_starts()):
@@ -283,9 +285,7 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         )
 
     def _statistics(self, block: Block, state: Components) -> GaussStatistics:
-        statistics: GaussStatistics = gauss_statistics(
-            block, *self._densities(state), *self._background(state), full=self._full, rule=self._rule
-        )
+        statistics: GaussStatistics = gauss_statistics(block, *self._densities(state), **self._rule(state))
         return statistics
 
     def _update(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> Components:
@@ -316,15 +316,10 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
             )
 
     def _posteriors(self, block: Block, state: Components) -> tuple[NDArray[Any], Array]:
-        return gauss_memberships(
-            block, *self._densities(state), *self._background(state), full=self._full, rule=self._rule
-        )
+        return gauss_memberships(block, *self._densities(state), **self._rule(state))
 
     def _outlier_masses(self, block: Block, state: Components) -> NDArray[Any]:
-        (background,) = self._background(state)
-        with np.errstate(under="ignore"):
-            masses: NDArray[Any] = np.exp(background - self._log_likelihoods(block, state)).astype(block.X.dtype)
-        return masses
+        return gauss_memberships_and_noise(block, *self._densities(state), **self._rule(state))[2].astype(block.X.dtype)
 
     def _store(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> None:
         self.weights_ = state.weights
@@ -344,13 +339,12 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
 
     # Its steps ------------------------------------------------------------------------------------------------------
 
-    @property
-    def _rule(self) -> str:
-        return "posterior" if self.noise is None else "background"
-
-    def _background(self, state: Components) -> tuple[float, ...]:
-        """The parameters of the rule: log(pi_0 / V) in the coordinates of the frame, nothing without noise."""
-        return () if state.noise is None else (float(np.log(state.noise)) + self._log_uniform,)
+    def _rule(self, state: Components) -> dict[str, Any]:
+        """The rule of the kernels, and the noise: log(pi_0 / V), without the edges of the box that a row does not have."""
+        if state.noise is None:
+            return {"full": self._full}
+        density = np.log(state.noise) + self._log_uniform
+        return {"full": self._full, "rule": "background", "noise": np.append(density, self._log_edges)}
 
     def _factors_of_precisions(self, precisions: Array) -> Array:
         """Lower triangular L with L^T L = precision; square roots for diagonal ones."""

@@ -22,25 +22,30 @@ if TYPE_CHECKING:
     import dask.array
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-MembershipKind = Literal["partition", "possibilistic", "affiliation", "credal"]
+MembershipKind = Literal["partition", "possibilistic", "affiliation", "credal", "subpartition"]
 Modality = Literal["features", "graph", "documents", "partitions", "image", "clients"]
 
 __all__ = ["BaseSoftClusterer", "InductiveSoftClusterer"]
 
 
-def labels_from_memberships(memberships: NDArray[Any] | dask.array.Array) -> Any:
-    """The argmax of each row, -1 for a row of zeros; lazy if the memberships are a Dask array.
+def labels_from_memberships(
+    memberships: NDArray[Any] | dask.array.Array, noise_mass: NDArray[Any] | dask.array.Array | float = 0.0
+) -> Any:
+    """The argmax of each row, -1 where it is at most the noise mass; lazy if the memberships are a Dask array.
 
     Examples
     --------
     >>> import numpy as np
     >>> labels_from_memberships(np.array([[0.2, 0.8], [0.0, 0.0]]))
     array([ 1, -1])
+    >>> labels_from_memberships(np.array([[0.2, 0.5], [0.1, 0.4]]), np.array([0.3, 0.5]))
+    array([ 1, -1])
     """
     if not isinstance(memberships, np.ndarray):
-        return memberships.map_blocks(labels_from_memberships, drop_axis=1, dtype=np.intp)
+        noise = noise_mass if isinstance(noise_mass, float) else noise_mass[:, None]
+        return memberships.map_blocks(labels_from_memberships, noise, drop_axis=1, dtype=np.intp)
     labels = memberships.argmax(axis=1)
-    labels[memberships[np.arange(len(labels)), labels] == 0] = -1
+    labels[memberships[np.arange(len(labels)), labels] <= np.ravel(noise_mass)] = -1
     return labels
 
 
@@ -85,7 +90,8 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
     * ``modality``: what ``fit`` takes;
     * ``membership_kind``: ``"partition"`` (rows sum to 1), ``"possibilistic"`` (each entry in [0, 1]),
-      ``"affiliation"`` (unbounded strength) or ``"credal"`` (pignistic probabilities, rows sum to 1).
+      ``"affiliation"`` (unbounded strength), ``"credal"`` (pignistic probabilities, rows sum to 1) or
+      ``"subpartition"`` (the rest of a row is noise, ``noise_mass_``); a property where a parameter decides.
       ``partition_constrained`` tells whether the rows sum to 1;
     * ``finds_n_clusters``: whether ``n_clusters=None`` makes the method find the number of clusters. If False, None
       stands for the number of classes in ``y``.
@@ -98,9 +104,11 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     memberships_ : ndarray of shape (n_samples, n_clusters)
         Finite and non-negative.
     labels_ : ndarray of shape (n_samples,)
-        The cluster of largest membership, -1 where a row is all zero.
+        The cluster of largest membership; -1 where a row is all zero, or the noise mass is at least as large.
     n_clusters_ : int
         The number of columns of ``memberships_``.
+    noise_mass_ : ndarray of shape (n_samples,)
+        The membership in the noise, if the kind is ``"subpartition"``.
     """
 
     modality: ClassVar[Modality] = "features"
@@ -109,6 +117,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     memberships_: NDArray[Any]
     labels_: NDArray[np.intp]
     n_clusters_: int
+    noise_mass_: NDArray[Any]
 
     @property
     def partition_constrained(self) -> bool:
@@ -139,9 +148,12 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         for name in names or (*fitted, "_state", "_fitted_parameters"):
             self.__dict__.pop(name, None)
 
-    def _set_memberships(self, memberships: NDArray[Any]) -> None:
+    def _set_memberships(self, memberships: NDArray[Any], noise_mass: NDArray[Any] | None = None) -> None:
         self.memberships_ = memberships
-        self.labels_ = labels_from_memberships(memberships)
+        if noise_mass is None:
+            self.labels_ = labels_from_memberships(memberships)
+        else:
+            self.noise_mass_, self.labels_ = noise_mass, labels_from_memberships(memberships, noise_mass)
         self.n_clusters_ = memberships.shape[1]
         self._fitted_parameters = {name: getattr(self, name) for name in self._get_param_names()}
 
@@ -171,8 +183,8 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         ----------
         threshold : float, default=None
             A sample belongs to a cluster when its membership is positive and at least this. ``None`` takes the
-            method's own rule: its published threshold or approximation, otherwise 1 / K if rows sum to 1 and 0.5
-            for possibilistic memberships.
+            method's own rule: its published threshold or approximation, otherwise 1 / K if rows sum to 1,
+            1 / (K + 1) if the rest of a row is noise, and 0.5 for possibilistic memberships.
         top_k : int, default=None
             Keep at most this many clusters per sample, the ones of largest membership.
 
@@ -196,7 +208,8 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     def _default_cover(self) -> NDArray[np.bool_]:
         if hasattr(self, "threshold_"):
             return self.get_cover(self.threshold_)
-        threshold = 0.5 if self.membership_kind == "possibilistic" else 1 / self.n_clusters_
+        shares = self.n_clusters_ + (self.membership_kind == "subpartition")
+        threshold = 0.5 if self.membership_kind == "possibilistic" else 1 / shares
         # A row of equal memberships belongs to all clusters, whichever way 1 / K was rounded.
         cover: NDArray[np.bool_] = (self.memberships_ >= threshold * (1 - 1e-6)) & (self.memberships_ > 0)
         return cover
@@ -219,6 +232,7 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     """
 
     train_rule: ClassVar[Literal["exact", "reinferred"]] = "exact"
+    predict_noise_mass: Callable[..., NDArray[Any]]  # where the kind is "subpartition"
 
     def predict_memberships(self, X: Any) -> NDArray[Any]:
         """Memberships of new data.
@@ -234,7 +248,7 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         raise NotImplementedError
 
     def predict(self, X: Any, **keywords: Any) -> NDArray[np.intp]:
-        """The cluster of largest membership for new data, -1 where a row is all zero.
+        """The cluster of largest membership for new data; -1 where a row is all zero, or is noise.
 
         Parameters
         ----------
@@ -246,7 +260,9 @@ class InductiveSoftClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         -------
         labels : ndarray of shape (n_samples,)
         """
-        labels: NDArray[np.intp] = labels_from_memberships(self.predict_memberships(X, **keywords))
+        memberships = self.predict_memberships(X, **keywords)
+        noise_mass = self.predict_noise_mass(X) if self.membership_kind == "subpartition" else 0.0
+        labels: NDArray[np.intp] = labels_from_memberships(memberships, noise_mass)
         return labels
 
     @available_if(_rows_sum_to_one)  # type: ignore[untyped-decorator]

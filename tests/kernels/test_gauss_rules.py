@@ -57,7 +57,7 @@ def problem(seed, n, d, K, rule, dtype=np.float64, weighted=True):
 
 
 def by_definition(block, means, factors, constants, *parameters, full, rule, noise=None):
-    """Memberships, objective of each row, and the weights of covariances and means, by loops; noise is a last column."""
+    """Memberships, objective of each row, weights of covariances and means, by loops; noise is a last column."""
     Z = (block.X - block.frame.shift) * block.frame.scale
     n, K, noisy = len(Z), len(means), noise is not None
     m = noise[0] if rule == "background" else parameters[0]

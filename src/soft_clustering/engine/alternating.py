@@ -73,6 +73,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
     ``_statistics(block, state)``           what a block of rows contributes: an ``objective``, and sums that merge
     ``_update(state, statistics, blocks)``  the next state
     ``_memberships(block, state)``          memberships of rows, also the rule for new data
+    ``_noise_masses(block, state)``         memberships of rows in the noise, if the kind is ``"subpartition"``
     ``_store(state, statistics, blocks)``   set the method's own fitted attributes, in input units
     ``_store_fit(statistics, blocks)``      set what a fit stores and a further batch of rows does not
     ``_complaints(run, blocks)``            what to warn of after a fit
@@ -132,6 +133,10 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
 
     def _memberships(self, block: Block, state: S) -> NDArray[Any]:
         """Memberships (n, K) of rows."""
+        raise NotImplementedError
+
+    def _noise_masses(self, block: Block, state: S) -> NDArray[Any]:
+        """Memberships (n,) of rows in the noise."""
         raise NotImplementedError
 
     def _store(self, state: S, statistics: T, blocks: Blocks) -> None:
@@ -281,7 +286,8 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         if self._policy.holds_rows:
             self._set_memberships(np.ascontiguousarray(statistics.memberships.T, dtype=blocks.dtype))
         else:
-            self._set_memberships(self._map_rows("_memberships", blocks))
+            noise = self._map_rows("_noise_masses", blocks) if self.membership_kind == "subpartition" else None
+            self._set_memberships(self._map_rows("_memberships", blocks), noise)
         for name, method in self._policy.rows.items():
             setattr(self, name, self._map_rows(method, blocks))
 
@@ -297,7 +303,7 @@ class AlternatingClusterer(InductiveSoftClusterer, Generic[S, T]):
         these would refer to themselves.
         """
         model = copy(self)
-        model._forget("memberships_", "labels_", *self._policy.rows)
+        model._forget("memberships_", "labels_", "noise_mass_", *self._policy.rows)
         function: Callable[..., NDArray[Any]] = getattr(model, method)
         return function
 

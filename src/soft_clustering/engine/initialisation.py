@@ -24,11 +24,12 @@ _SEARCHED, _SAMPLE = 5000, 2000  # up to so many rows the neighbours are searche
 _RUNS = 10  # of k-means on the candidates, which are few
 
 
-def starting_centers(blocks: Blocks, init: Init, K: int, rng: np.random.RandomState) -> Array:
+def starting_centers(blocks: Blocks, init: Init, K: int, rng: np.random.RandomState, most: float = np.inf) -> Array:
     """K starting centres (K, d) in the coordinates of the frame.
 
     ``init`` is ``"k-means++"`` (k-means|| if the rows are too many to be in one place), ``"k-means||"``, ``"kmeans"``,
     ``"random"`` (rows of the data), an array (K, d) in input units, or a callable ``init(X, K, rng)`` that returns one.
+    A squared distance above ``most`` counts as ``most`` in the draws.
     """
     if isinstance(init, str):
         if K == 1:
@@ -36,8 +37,8 @@ def starting_centers(blocks: Blocks, init: Init, K: int, rng: np.random.RandomSt
         local = blocks.local(rng)
         if init == "k-means||" or (init == "k-means++" and local.n < blocks.n):
             # Better starts than those of a sample, and as good as k-means++ in memory: benchmarks/scale/seeding.py.
-            return kmeans_parallel(blocks, random_rows(local, 1, rng), K, rng)
-        return _SEEDINGS[init](local, K, rng)
+            return kmeans_parallel(blocks, random_rows(local, 1, rng), K, rng, most)
+        return _SEEDINGS[init](local, K, rng, most)
     centers = init(input_rows(blocks.local(rng)), K, rng) if callable(init) else init
     return blocks.frame.from_input(validate_matrix("init", centers, (K, blocks.n_features)))
 
@@ -53,8 +54,8 @@ def _mean(blocks: Blocks) -> Array:
     return statistics.total / statistics.mass
 
 
-def random_rows(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
-    """K different rows, drawn with probability proportional to their weights."""
+def random_rows(blocks: Blocks, K: int, rng: np.random.RandomState, most: float = np.inf) -> Array:
+    """K different rows, drawn with probability proportional to their weights; ``most`` does not matter."""
     block = blocks.joined()
     mass = np.ones(block.n) if block.weight is None else block.weight.copy()
     chosen = np.empty(K, dtype=np.intp)
@@ -64,8 +65,8 @@ def random_rows(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
     return block.take(chosen)
 
 
-def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
-    """Greedy k-means++: each centre is the best of 2 + log K candidates drawn by squared distance.
+def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState, most: float = np.inf) -> Array:
+    """Greedy k-means++: each centre is the best of 2 + log K candidates drawn by squared distance, at most ``most``.
 
     The draws invert the distribution along a fixed projection of the rows, so they do not depend on the order of the
     rows, and an integer weight is the same as repeated rows.
@@ -75,7 +76,7 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
     D. Arthur, S. Vassilvitskii (2007). k-means++: the advantages of careful seeding. SODA, 1027-1035.
     """
     block = blocks.joined()
-    return seed(block, block.order, rng.uniform(size=(K, 2 + int(np.log(K)))))
+    return seed(block, block.order, rng.uniform(size=(K, 2 + int(np.log(K)))), most)
 
 
 class Candidates(NamedTuple):
@@ -94,9 +95,9 @@ class Candidates(NamedTuple):
         return Candidates(key[few], rows[few], cost, self.wanted)
 
 
-def candidates(block: Block, V: Array, wanted: int, seed: int) -> Candidates:
+def candidates(block: Block, V: Array, wanted: int, seed: int, most: float = np.inf) -> Candidates:
     """What a block contributes to a round of k-means||: rows drawn by weight times squared distance to V."""
-    mass = center_rows(block, V, "nearest")
+    mass = np.minimum(center_rows(block, V, "nearest"), most)
     if block.weight is not None:
         mass = mass * block.weight
     uniform = np.random.RandomState([seed, block.start % 2**32, block.start >> 32]).random_sample((block.n,))
@@ -105,7 +106,7 @@ def candidates(block: Block, V: Array, wanted: int, seed: int) -> Candidates:
     return Candidates(uniform[few] / mass[few], block.take(few), cost, wanted)
 
 
-def kmeans_parallel(blocks: Blocks, first: Array, K: int, rng: np.random.RandomState) -> Array:
+def kmeans_parallel(blocks: Blocks, first: Array, K: int, rng: np.random.RandomState, most: float = np.inf) -> Array:
     """k-means||: from a ``first`` row (1, d), five passes draw about 2 K candidates each, which k-means joins to K.
 
     All rows take part, wherever they are, and not only a sample. A round needs one pass: a block draws by its own cost,
@@ -118,13 +119,13 @@ def kmeans_parallel(blocks: Blocks, first: Array, K: int, rng: np.random.RandomS
     """
     V = first
     for n_rounds in range(1, _MORE_ROUNDS + 1):
-        found = blocks.reduce(candidates, V, _OVERSAMPLING * K, int(rng.randint(2**31 - 1)))
+        found = blocks.reduce(candidates, V, _OVERSAMPLING * K, int(rng.randint(2**31 - 1)), most)
         V = np.concatenate([V, found.rows])
         if found.cost == 0 or (n_rounds >= _ROUNDS and len(V) >= K):
             break
     weight = blocks.reduce(center_statistics, V, "nearest").weight
     drawn = Blocks([Block(V, weight, Frame(np.zeros(blocks.d), 1.0))], blocks.mean_variance)
-    return best_kmeans(drawn, K, rng, _RUNS)
+    return best_kmeans(drawn, K, rng, _RUNS, most=most)
 
 
 def further_rows(block: Block, V: Array, n: int, rng: np.random.RandomState) -> Array:
@@ -141,9 +142,9 @@ def further_rows(block: Block, V: Array, n: int, rng: np.random.RandomState) -> 
     return chosen
 
 
-def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array:
+def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState, most: float = np.inf) -> Array:
     """Centres of a k-means run from k-means++ seeds."""
-    return lloyd(blocks, kmeans_plusplus(blocks, K, rng))
+    return lloyd(blocks, kmeans_plusplus(blocks, K, rng, most))
 
 
 def trimmed_rows(blocks: Blocks, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
@@ -177,9 +178,10 @@ def best_kmeans(
     n_runs: int,
     max_passes: int = _LLOYD_STEPS,
     tol: float = _LLOYD_TOL,
+    most: float = np.inf,
 ) -> Array:
     """Centres of the run of least cost among some k-means runs; the first of those that only rounding tells apart."""
-    seeds = [kmeans_plusplus(blocks, K, rng) for _ in range(n_runs)]
+    seeds = [kmeans_plusplus(blocks, K, rng, most) for _ in range(n_runs)]
     runs = [settle(blocks, V, max_passes, tol, "nearest")[0] for V in seeds]
     costs = np.array([blocks.reduce(center_statistics, V, "nearest").objective for V in runs])
     return runs[int(np.argmax(costs <= costs.min() * (1 + ROUNDING)))]

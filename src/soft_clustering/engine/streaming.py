@@ -44,7 +44,10 @@ class StreamingClusterer(AlternatingClusterer[S, W]):
     """Base of the alternating estimators that learn from batches of rows; a subclass writes ``_moved``."""
 
     #: Fitted attributes that say something of the rows of a fit, and so do not outlive it.
-    _of_rows: ClassVar[tuple[str, ...]] = ("memberships_", "labels_", "objective_", "objective_history_", "converged_")
+    _of_rows: ClassVar[tuple[str, ...]] = (
+        *("memberships_", "labels_", "noise_mass_"),
+        *("objective_", "objective_history_", "converged_"),
+    )
     _seen: Array  # the mass of the rows that the state was computed from
 
     def _moved(self, state: S, statistics: W, weight: Array, blocks: Blocks) -> S:

@@ -22,12 +22,13 @@ evolutionary multiobjective optimization approach. IEEE Transactions on Cybernet
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from numbers import Integral, Real
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +44,18 @@ from ..engine.collapse import collapse
 from ..engine.fitting import Fit, not_converged, say
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, no_units, squared_units, state_shift
+from ..engine.noise import NOISE, NoiseClusterer
 from ..engine.streaming import StreamingClusterer, moved_centers
 from ..kernels import EMPTY
-from ..kernels.centers import CenterStatistics, center_distances, center_memberships, center_scatter, center_statistics
+from ..kernels.centers import (
+    CenterStatistics,
+    center_distances,
+    center_memberships,
+    center_rows,
+    center_scatter,
+    center_statistics,
+    memberships_and_noise,
+)
 from .nsga2 import nsga2
 
 # Bounds of the entropy weight in the frame, in which the data have about unit size: beyond them nothing changes.
@@ -60,19 +70,22 @@ class Prototypes(NamedTuple):
     centers: Array  # (K, d)
     log_weights: Array | None  # (K,); None: the clusters have equal weights
     entropy_weight: float
+    noise: float = 0.0  # squared distance of a cluster of noise; 0: there is none
 
     @property
     def rule(self) -> tuple[Any, ...]:
         """The membership rule of the kernels, with its parameters."""
-        log_weights = np.zeros(len(self.centers)) if self.log_weights is None else self.log_weights
-        return "entropy", self.entropy_weight, *log_weights
+        K, noisy = len(self.centers), self.noise > 0
+        if self.log_weights is None:
+            return "entropy", self.entropy_weight, *np.zeros(K + noisy)
+        return "entropy", self.entropy_weight, *self.log_weights, *[-math.log(K)] * noisy  # that of equal clusters
 
     def moved(self, centers: Array, size: Array) -> Prototypes:
         """Other centres, and the weights of clusters of these sizes (K,) if they are learnt."""
         if self.log_weights is None:
             return self._replace(centers=centers)
-        # A cluster that is seeded again gets an equal share.
-        size = np.where(size < EMPTY, size.mean(), size)
+        # A cluster that is seeded again gets an equal share; beside noise all may be empty.
+        size = np.where(size < EMPTY, max(size.mean(), EMPTY), size)
         return self._replace(centers=centers, log_weights=np.log(size / size.sum()))
 
     def drift(self, old: Prototypes, unit: float) -> float:
@@ -104,7 +117,7 @@ class Point(NamedTuple):
     wu_li: float
 
 
-class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
+class ENTROPYFCM(NoiseClusterer[Prototypes, CenterStatistics], StreamingClusterer[Prototypes, CenterStatistics]):
     """Entropy c-means: fuzzy clusters whose softness is one temperature.
 
     Memberships are a softmax of the squared distances, so that far clusters have exponentially small ones: unlike those
@@ -131,6 +144,13 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
     learn_weights : bool, default=False
         Learn weights of the clusters, too: u_ik proportional to weight_k exp(-D_ik / lambda), weight_k the mean
         membership. This is a mixture of balls of the fixed variance lambda / 2.
+    noise_distance : float, 'auto' or None, default=None
+        Distance of all samples to one more cluster, which takes the outliers: noise clustering [8]_, in the units that
+        the method works in (see ``scaling``). ``'auto'``: the square is ``noise_scale`` times the median squared
+        distance of a sample to its nearest centre, in a fit without noise. None: there is no such cluster. It needs
+        ``solver='alternating'``.
+    noise_scale : float, default=10.0
+        For ``noise_distance='auto'``. Small values make more samples noise; below 4 they may take whole clusters.
     n_path_steps : int, default=12
         Entropy weights on the path.
     population_size : int, default=40
@@ -161,16 +181,20 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
     Attributes
     ----------
     memberships_ : ndarray of shape (n_samples, n_clusters)
-        Rows sum to 1.
+        Rows sum to 1; with noise to 1 - ``noise_mass_``.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of largest membership.
+        Cluster of largest membership; -1 for noise.
+    noise_mass_ : ndarray of shape (n_samples,)
+        Membership in the noise, if there is a ``noise_distance``.
+    noise_distance_ : float
+        The distance used.
     centers_ : ndarray of shape (n_clusters, n_features)
         In input units.
     n_clusters_ : int
     entropy_weight_ : float
         The lambda used.
     compactness_, entropy_ : float
-        f1 and f2 at ``centers_``; without learnt weights ``objective_`` = f1 - lambda f2.
+        f1 and f2 at ``centers_``, the noise included; without learnt weights ``objective_`` = f1 - lambda f2.
     weights_ : ndarray of shape (n_clusters,)
         The learnt weights, sum 1; only with ``learn_weights=True``.
     pareto_front_ : ndarray of shape (n_points, 2)
@@ -203,9 +227,9 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
 
     A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(n). ``score`` is minus the objective.
 
-    ``partial_fit`` takes ``solver='alternating'`` only. It settles ``entropy_weight_`` and the scaling of the features
-    on the first batch, and moves the centres by a streaming weighted mean [7]_: what they were computed from so far
-    keeps its full weight. Learnt weights are the mean memberships of all rows seen.
+    ``partial_fit`` takes ``solver='alternating'`` only. It settles ``entropy_weight_``, ``noise_distance_`` and the
+    scaling of the features on the first batch, and moves the centres by a streaming weighted mean [7]_: what they were
+    computed from so far keeps its full weight. Learnt weights are the mean memberships of all rows seen.
 
     The scalar form is that of [2]_ and [3]_, the critical weight that of [4]_. The search of [1]_ is NSGA-II [6]_ (a
     second optimiser of theirs, MOEA/D, is not offered): tournaments of two, simulated binary crossover and polynomial
@@ -230,6 +254,8 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
     .. [6] K. Deb, A. Pratap, S. Agarwal, T. Meyarivan (2002). A fast and elitist multiobjective genetic algorithm:
        NSGA-II. IEEE Transactions on Evolutionary Computation 6(2), 182-197.
     .. [7] P. Hore, L. O. Hall, D. B. Goldgof (2007). Single pass fuzzy c means. FUZZ-IEEE.
+    .. [8] R. N. Dave (1991). Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11),
+       657-664.
 
     Examples
     --------
@@ -263,6 +289,7 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
         "solver": [StrOptions({"alternating", "path", "nsga2"})],
         "scaling": [StrOptions({"minmax"}), None],
         "learn_weights": ["boolean"],
+        **NOISE,
         "n_path_steps": [Interval(Integral, 2, None, closed="left")],
         "population_size": [Interval(Integral, 4, None, closed="left")],
         "n_generations": [Interval(Integral, 1, None, closed="left")],
@@ -278,6 +305,8 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
         solver: str = "alternating",
         scaling: str | None = "minmax",
         learn_weights: bool = False,
+        noise_distance: Literal["auto"] | float | None = None,
+        noise_scale: float = 10.0,
         n_path_steps: int = 12,
         population_size: int = 40,
         n_generations: int = 200,
@@ -294,6 +323,8 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
         self.solver = solver
         self.scaling = scaling
         self.learn_weights = learn_weights
+        self.noise_distance = noise_distance
+        self.noise_scale = noise_scale
         self.n_path_steps = n_path_steps
         self.population_size = population_size
         self.n_generations = n_generations
@@ -334,6 +365,15 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
                 f"type {type(self.init).__name__} instead."
             )
 
+        if self.solver != "alternating" and self.noise_distance is not None:
+            raise ValueError(
+                "noise_distance needs solver='alternating': a front is judged by an index without noise. "
+                f"Got {self.solver!r} instead."
+            )
+
+    def _squared_units(self, squared: Any, blocks: Blocks) -> Any:
+        return self._policy.units(squared, blocks)
+
     def _weight(self, blocks: Blocks) -> float:
         """The entropy weight, in the coordinates of the frame."""
         unit = 1.0 if self.scaling else float(blocks.frame.unit)
@@ -349,10 +389,10 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
         K, weight = self.n_clusters, self._weight(blocks)
         equal = np.full(K, -np.log(K)) if self.learn_weights else None
         for _ in range(self._n_starts()):
-            yield Prototypes(starting_centers(blocks, self.init, K, rng), equal, weight)
+            yield Prototypes(starting_centers(blocks, self.init, K, rng, self._most), equal, weight, self._noise)
 
     def _statistics(self, block: Block, state: Prototypes) -> CenterStatistics:
-        return center_statistics(block, state.centers, *state.rule)
+        return center_statistics(block, state.centers, *state.rule, noise=state.noise)
 
     def _update(self, state: Prototypes, statistics: CenterStatistics, blocks: Blocks) -> Prototypes:
         return state.moved(new_centers(state.centers, statistics), statistics.weight)
@@ -367,7 +407,14 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
             )
 
     def _memberships(self, block: Block, state: Prototypes) -> NDArray[Any]:
-        return center_memberships(block, state.centers, *state.rule)
+        return center_memberships(block, state.centers, *state.rule, noise=state.noise)
+
+    def _noise_masses(self, block: Block, state: Prototypes) -> NDArray[Any]:
+        masses = memberships_and_noise(block, state.centers, *state.rule, noise=state.noise)[1]
+        return masses.astype(block.X.dtype)
+
+    def _nearest(self, block: Block, state: Prototypes) -> Array:
+        return center_rows(block, state.centers, "nearest")
 
     def _store(self, state: Prototypes, statistics: CenterStatistics, blocks: Blocks) -> None:
         units = self._policy.units
@@ -397,13 +444,15 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
     # Its steps ------------------------------------------------------------------------------------------------------
 
     def _aims(self, block: Block, states: Sequence[Prototypes]) -> Sums:
-        """Compactness and entropy (P, 2) at each of P states."""
+        """Compactness and entropy (P, 2) at each of P states, the noise included."""
         values = np.zeros((len(states), 2))
         for rows, weight in slices(block, self.n_clusters):
             for p, state in enumerate(states):
-                U = self._memberships(rows, state).astype(np.float64, copy=False)
-                compactness = center_scatter(rows, state.centers, *state.rule).scatter.sum()
-                values[p] += compactness, (weight @ entr(U)).sum()
+                noise = state.noise
+                U, masses = memberships_and_noise(rows, state.centers, *state.rule, noise=noise)
+                scatter = center_scatter(rows, state.centers, *state.rule, noise=noise).scatter
+                compactness = scatter.sum() + noise * (weight @ masses)
+                values[p] += compactness, weight @ (entr(U.astype(np.float64, copy=False)).sum(axis=1) + entr(masses))
         return Sums(values)
 
     def _points(self, blocks: Blocks, runs: list[Run[Prototypes]], rule: str, *parameters: float) -> list[Point]:
@@ -416,9 +465,9 @@ class ENTROPYFCM(StreamingClusterer[Prototypes, CenterStatistics]):
             for run, (compactness, entropy), (size, squared) in zip(runs, aims, scatter, strict=True)
         ]
 
-    def _run(self, fit: Fit[Prototypes], blocks: Blocks, rng: np.random.RandomState) -> None:
+    def _runs(self, fit: Fit[Prototypes], blocks: Blocks, rng: np.random.RandomState) -> None:
         if self.solver == "alternating":
-            super()._run(fit, blocks, rng)
+            super()._runs(fit, blocks, rng)
             return
         front = (self._follow_path if self.solver == "path" else self._evolve)(fit, blocks, rng)
         chosen = min(front, key=lambda point: point.wu_li)

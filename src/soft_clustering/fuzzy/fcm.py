@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,15 @@ from ..engine.blocks import Block, Blocks
 from ..engine.collapse import collapse
 from ..engine.fitting import Fit
 from ..engine.loop import Policy, Run, Scale, center_shift, iterate, objective_change
+from ..engine.noise import NOISE, NoiseClusterer
 from ..engine.streaming import StreamingClusterer, moved_centers
-from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
+from ..kernels.centers import (
+    CenterStatistics,
+    center_memberships,
+    center_rows,
+    center_statistics,
+    memberships_and_noise,
+)
 from .fuzzifier import resolve_fuzzifier, smaller
 from .solver import fuzzy_start, solve_fcm
 
@@ -58,7 +65,7 @@ def centers_of(state: Array | Stream) -> Array:
     return state.centers if isinstance(state, Stream) else state
 
 
-class FCM(StreamingClusterer[Array, CenterStatistics]):
+class FCM(NoiseClusterer[Array, CenterStatistics], StreamingClusterer[Array, CenterStatistics]):
     """Fuzzy c-means: k-means with degrees of membership.
 
     Each sample belongs to every cluster to a degree that falls with its distance to the cluster's centre.
@@ -71,6 +78,12 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
         Fuzzifier, > 1: near 1 the memberships are almost hard, large values make them equal. ``'auto'`` takes the rule
         of Schwaemmle and Jensen [3]_ but at most the customary 2: 2 for up to about 5 features, falling towards 1 as
         features are added. Pass ``m=2.0`` to compare with other implementations.
+    noise_distance : float, 'auto' or None, default=None
+        Distance of all samples to one more cluster, which takes the outliers: noise clustering [5]_. ``'auto'``: the
+        square is ``noise_scale`` times the median squared distance of a sample to its nearest centre, in a fit without
+        noise. None: there is no such cluster.
+    noise_scale : float, default=10.0
+        For ``noise_distance='auto'``. Small values make more samples noise; below 4 they may take whole clusters.
     batch_size : int or None, default=None
         None: every pass uses all rows. An int: ``fit`` solves a first batch, then runs epochs of random batches of so
         many rows, each batch moving the centres by a streaming weighted mean [4]_ that forgets all but the last two
@@ -95,9 +108,13 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
     Attributes
     ----------
     memberships_ : ndarray of shape (n_samples, n_clusters)
-        Rows sum to 1.
+        Rows sum to 1; with noise to 1 - ``noise_mass_``.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of largest membership.
+        Cluster of largest membership; -1 for noise.
+    noise_mass_ : ndarray of shape (n_samples,)
+        Membership in the noise, if there is a ``noise_distance``.
+    noise_distance_ : float
+        The distance used.
     centers_ : ndarray of shape (n_clusters, n_features)
     n_clusters_ : int
     m_ : float
@@ -118,8 +135,8 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
     -----
     A pass costs O(n K d) time; memory beyond X and ``memberships_`` is O(n). ``score`` is minus the objective.
 
-    ``partial_fit`` settles ``m_`` on the first batch, and moves the centres by a streaming weighted mean [4]_: what
-    they were computed from so far keeps its full weight.
+    ``partial_fit`` settles ``m_`` and ``noise_distance_`` on the first batch, and moves the centres by a streaming
+    weighted mean [4]_: what they were computed from so far keeps its full weight.
 
     References
     ----------
@@ -129,6 +146,8 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
     .. [3] V. Schwaemmle, O. N. Jensen (2010). A simple and fast method to determine the parameters for fuzzy c-means
        cluster analysis. Bioinformatics 26(22), 2841-2848.
     .. [4] P. Hore, L. O. Hall, D. B. Goldgof (2007). Single pass fuzzy c means. FUZZ-IEEE.
+    .. [5] R. N. Dave (1991). Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11),
+       657-664.
 
     Examples
     --------
@@ -142,12 +161,20 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
     60.506
     >>> model.predict_memberships([[5.0, 3.4, 1.5, 0.2]]).max().round(2)
     np.float64(1.0)
+
+    With noise, an outlier belongs to no cluster, and moves no centre:
+
+    >>> import numpy as np
+    >>> model = FCM(n_clusters=3, noise_distance="auto", random_state=0).fit(np.vstack([X, [30.0, 30.0, 30.0, 30.0]]))
+    >>> model.labels_[-1], model.noise_mass_[-1].round(2)
+    (np.int64(-1), np.float64(0.99))
     """
 
     m_: float
     _policy = Policy(sparse=True, missing=True, final=centers_of)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
+        **NOISE,
         "batch_size": [None, Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "accelerate": ["boolean"],
@@ -158,6 +185,8 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
         n_clusters: int = 3,
         *,
         m: float | str = "auto",
+        noise_distance: Literal["auto"] | float | None = None,
+        noise_scale: float = 10.0,
         batch_size: int | None = None,
         init: Init = "k-means++",
         n_init: int = 5,
@@ -169,6 +198,8 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
     ) -> None:
         self.n_clusters = n_clusters
         self.m = m
+        self.noise_distance = noise_distance
+        self.noise_scale = noise_scale
         self.batch_size = batch_size
         self.init = init
         self.n_init = n_init
@@ -183,10 +214,10 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Array]:
         for _ in range(self._n_starts()):
-            yield fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "fcm", 2.0)
+            yield fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "fcm", 2.0, most=self._most)
 
     def _statistics(self, block: Block, V: Array) -> CenterStatistics:
-        return center_statistics(block, V, "fcm", self.m_)
+        return center_statistics(block, V, "fcm", self.m_, noise=self._noise)
 
     def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
         return new_centers(V, statistics)
@@ -195,7 +226,13 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
         return moved_centers(V, statistics, weight)
 
     def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
-        return center_memberships(block, V, "fcm", self.m_)
+        return center_memberships(block, V, "fcm", self.m_, noise=self._noise)
+
+    def _noise_masses(self, block: Block, V: Array) -> NDArray[Any]:
+        return memberships_and_noise(block, V, "fcm", self.m_, noise=self._noise)[1].astype(block.X.dtype)
+
+    def _nearest(self, block: Block, V: Array) -> Array:
+        return center_rows(block, V, "nearest")
 
     def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)
@@ -205,15 +242,15 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
         collapsed = collapse("FCM", run.state, self.memberships_, blocks, remedy, self.tol)
         return super()._complaints(run, blocks) + collapsed
 
-    def _run(self, fit: Fit[Any], blocks: Blocks, rng: np.random.RandomState) -> None:
+    def _runs(self, fit: Fit[Any], blocks: Blocks, rng: np.random.RandomState) -> None:
         batch_size = self.batch_size
         if batch_size is None:
-            super()._run(fit, blocks, rng)
+            super()._runs(fit, blocks, rng)
             return
         size = min(max(batch_size, 10 * self.n_clusters), blocks.n)
         first = Blocks([next(blocks.batches(size, rng))], blocks.mean_variance)
         # The first batch is a pass that an interruption may keep, and so is each batch after it.
-        run = Run(Stream(self._solution(first, rng), np.zeros((self.n_clusters, 1)), 0), n_iter=1)
+        run = Run(Stream(self._solve(first, rng), np.zeros((self.n_clusters, 1)), 0), n_iter=1)
         fit.runs.append(run)
 
         def epoch(state: Stream) -> tuple[Stream, float]:
@@ -230,6 +267,10 @@ class FCM(StreamingClusterer[Array, CenterStatistics]):
         fit.report_start(1, run)
 
     def _solution(self, batch: Blocks, rng: np.random.RandomState) -> Array:
-        """Centres of a first batch."""
+        self._settle_noise(batch, rng, lambda: self._solve(batch, rng))
+        return self._solve(batch, rng)
+
+    def _solve(self, batch: Blocks, rng: np.random.RandomState) -> Array:
+        """Centres of a first batch, all of whose rows take part in each pass."""
         settings = {name: getattr(self, name) for name in ("init", "n_init", "max_iter", "tol", "accelerate")}
-        return solve_fcm(batch, self.n_clusters, self.m_, rng, **settings)
+        return solve_fcm(batch, self.n_clusters, self.m_, rng, noise=self._noise, most=self._most, **settings)

@@ -25,10 +25,10 @@ Control, 761-766.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,9 +50,16 @@ from ..engine.covariance import (
     to_input_units,
 )
 from ..engine.loop import Policy, Run
+from ..engine.noise import NOISE, NoiseClusterer
 from ..inputs.features import validate_matrix
 from ..kernels import EMPTY
-from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics, inverse_cholesky
+from ..kernels.gauss import (
+    GaussStatistics,
+    gauss_memberships,
+    gauss_memberships_and_noise,
+    gauss_statistics,
+    inverse_cholesky,
+)
 from .fuzzifier import auto_fuzzifier, resolve_fuzzifier, smaller
 from .staged import StagedClusterer
 
@@ -63,11 +70,12 @@ def metric_units(objective: Any, blocks: Blocks) -> Any:
     return objective / unit / unit
 
 
+_NEARLY_HARD = 1 + 1e-12  # a fuzzifier
 _PENALISED = Policy(residual=shape_shift, place=None, units=metric_units, scaling="standard", subspace=True)
 _SHRUNKEN = replace(_PENALISED, monotone=False, keeps="best")  # a fixed share of a ball minimises nothing
 
 
-class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
+class GK(NoiseClusterer[Ellipsoids, GaussStatistics], StagedClusterer[Ellipsoids, GaussStatistics]):
     """Gustafson-Kessel: fuzzy clusters that are ellipsoids of a given volume, each with its own direction.
 
     Fuzzy c-means comes first (in standardised features); then each cluster learns the metric that fits it best.
@@ -88,6 +96,12 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
     shrinkage : float or 'auto', default='auto'
         In [0, 1]: moves each covariance towards a ball whose volume is that of the whole data [2]_. ``'auto'``: the
         ball counts as (d + 1) / 2 samples, as many as determine a covariance, beside the sum of u_ik^m of the cluster.
+    noise_distance : float, 'auto' or None, default=None
+        Distance of all samples to one more cluster, which takes the outliers: noise clustering [3]_, in the metric of
+        the clusters. ``'auto'``: the square is ``noise_scale`` times the median squared distance of a sample to its
+        nearest centre, in a fit without noise. None: there is no such cluster.
+    noise_scale : float, default=10.0
+        For ``noise_distance='auto'``. Small values make more samples noise; below 4 they may take whole clusters.
     init : 'fcm', array of shape (n_clusters, n_features) or callable, default='fcm'
         Starting centres: those of fuzzy c-means with ``m='auto'``, given ones, or those of
         ``init(X, n_clusters, rng)``.
@@ -105,9 +119,13 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
     Attributes
     ----------
     memberships_ : ndarray of shape (n_samples, n_clusters)
-        Rows sum to 1.
+        Rows sum to 1; with noise to 1 - ``noise_mass_``.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of largest membership.
+        Cluster of largest membership; -1 for noise.
+    noise_mass_ : ndarray of shape (n_samples,)
+        Membership in the noise, if there is a ``noise_distance``.
+    noise_distance_ : float
+        The distance used.
     centers_ : ndarray of shape (n_clusters, n_features)
     covariances_ : ndarray of shape (n_clusters, n_features, n_features)
         Fuzzy covariances F_k, with shrinkage and ridge.
@@ -152,6 +170,8 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
        Decision and Control, 761-766.
     .. [2] R. Babuska, P. J. van der Veen, U. Kaymak (2002). Improved covariance estimation for Gustafson-Kessel
        clustering. FUZZ-IEEE, 1081-1085.
+    .. [3] R. N. Dave (1991). Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11),
+       657-664.
 
     Examples
     --------
@@ -173,6 +193,7 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         "volumes": [None, "array-like"],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")],
+        **NOISE,
         "init": [StrOptions({"fcm"}), callable, "array-like"],
     }
 
@@ -184,6 +205,8 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         volumes: ArrayLike | None = None,
         reg_covar: float = 5e-4,
         shrinkage: float | str = "auto",
+        noise_distance: Literal["auto"] | float | None = None,
+        noise_scale: float = 10.0,
         init: Init = "fcm",
         n_init: int = 5,
         max_iter: int = 300,
@@ -196,6 +219,8 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         self.volumes = volumes
         self.reg_covar = reg_covar
         self.shrinkage = shrinkage
+        self.noise_distance = noise_distance
+        self.noise_scale = noise_scale
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -229,23 +254,25 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Ellipsoids]:
         # With the metric of the frame the first memberships are those of fuzzy c-means.
-        V = self._first_stage(blocks, rng, auto_fuzzifier(blocks.n_counted, blocks.n_features))
+        m = auto_fuzzifier(blocks.n_counted, blocks.n_features)
+        V = self._first_stage(blocks, rng, m, noise=self._noise, most=self._most)
         balls = np.tile(np.eye(blocks.d), (self.n_clusters, 1, 1))
         yield Ellipsoids(V, balls, balls)
 
     def _statistics(self, block: Block, state: Ellipsoids) -> GaussStatistics:
-        metric = self._metric(state)
-        answer: GaussStatistics = gauss_statistics(block, *metric, full=True, rule="metric")
+        volumes = self._volumes(state)
+        metric, noise = self._metric(state, self.m_, volumes)
+        answer: GaussStatistics = gauss_statistics(block, *metric, full=True, rule="metric", noise=noise)
         if not self._policy.monotone:
             return answer
         weight = block.n if block.weight is None else float(block.weight.sum())
-        return answer._replace(objective=answer.objective + weight * self._penalty(state.factors, metric[4:]))
+        return answer._replace(objective=answer.objective + weight * self._penalty(state.factors, volumes))
 
-    def _penalty(self, factors: Array, volumes: Iterable[float]) -> float:
+    def _penalty(self, factors: Array, volumes: Array) -> float:
         """What the prior samples add to the objective, per unit of weight."""
         d = int(self.n_features_in_)
         traces = np.einsum("kij,kij->k", factors, factors) + (d - factors.shape[1]) * factors[:, -1, -1] ** 2
-        return float(self._prior[1] * (np.array(volumes) @ traces - d * np.exp(self._log_rho / d).sum()))
+        return float(self._prior[1] * (volumes @ traces - d * np.exp(self._log_rho / d).sum()))
 
     def _update(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> Ellipsoids:
         N = np.maximum(statistics.weight, EMPTY)[:, None, None]
@@ -260,7 +287,22 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         return Ellipsoids(state.means + shift, *factorised(covariances))
 
     def _memberships(self, block: Block, state: Ellipsoids) -> NDArray[Any]:
-        return gauss_memberships(block, *self._metric(state), full=True, rule="metric")[0]
+        return self._memberships_and_noise(block, state)[0]
+
+    def _noise_masses(self, block: Block, state: Ellipsoids) -> NDArray[Any]:
+        return self._memberships_and_noise(block, state)[2].astype(block.X.dtype)
+
+    def _memberships_and_noise(self, block: Block, state: Ellipsoids) -> tuple[NDArray[Any], Array, Array]:
+        metric, noise = self._metric(state, self.m_, self._volumes(state))
+        return gauss_memberships_and_noise(block, *metric, full=True, rule="metric", noise=noise)
+
+    def _nearest(self, block: Block, state: Ellipsoids) -> Array:
+        # Nearly hard memberships: the objective of a row is its smallest distance.
+        metric, _ = self._metric(state, _NEARLY_HARD, self._volumes(state))
+        return gauss_memberships(block, *metric, full=True, rule="metric")[1]
+
+    def _squared_units(self, squared: Any, blocks: Blocks) -> Any:
+        return metric_units(squared, blocks)
 
     def _store(self, state: Ellipsoids, statistics: GaussStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(state.means).astype(blocks.dtype)
@@ -296,8 +338,12 @@ class GK(StagedClusterer[Ellipsoids, GaussStatistics]):
         volumes: Array = np.exp((self._log_rho + all_log_determinants(state, d)) / d)
         return volumes
 
-    def _metric(self, state: Ellipsoids) -> tuple[Any, ...]:
-        return state.means, state.factors, np.zeros(len(state.means)), self.m_, *self._volumes(state)
+    def _metric(self, state: Ellipsoids, m: float, volumes: Array) -> tuple[tuple[Any, ...], Array | None]:
+        """The arguments of the kernels, and the noise, whose distance is in no metric but its own."""
+        metric = state.means, state.factors, np.zeros(len(state.means)), m, *volumes
+        if self._noise == 0:
+            return metric, None
+        return (*metric, 1.0), np.append(-self._noise / 2, np.zeros(state.means.shape[1]))
 
 
 def _ball(blocks: Blocks) -> float:

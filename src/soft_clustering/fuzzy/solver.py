@@ -16,10 +16,20 @@ from ..kernels.centers import center_statistics
 
 
 def fuzzy_start(
-    blocks: Blocks, init: Init, K: int, rng: np.random.RandomState, m: float, rule: str, *parameters: float
+    blocks: Blocks,
+    init: Init,
+    K: int,
+    rng: np.random.RandomState,
+    m: float,
+    rule: str,
+    *parameters: float,
+    most: float = np.inf,
 ) -> Array:
-    """K starting centres for fuzzifier m; ``rule`` and ``parameters`` are those of a step with fuzzifier 2."""
-    V = starting_centers(blocks, init, K, rng)
+    """K starting centres for fuzzifier m; ``rule`` and ``parameters`` are those of a step with fuzzifier 2.
+
+    A squared distance above ``most`` counts as ``most`` in the draws.
+    """
+    V = starting_centers(blocks, init, K, rng, most)
     if m > 3 and isinstance(init, str):
         # A centre on a row has u = 1 there, which for a large m outweighs all other rows: step off the seeds.
         V = new_centers(V, blocks.reduce(center_statistics, V, rule, *parameters))
@@ -37,15 +47,22 @@ def solve_fcm(
     max_iter: int = 300,
     tol: float = 1e-5,
     accelerate: bool = True,
+    noise: float = 0.0,
+    most: float = np.inf,
 ) -> Array:
-    """Centres (K, d) of fuzzy c-means, from the best of some starts."""
+    """Centres (K, d) of fuzzy c-means, from the best of some starts.
+
+    ``noise`` is the squared distance of a cluster of noise, 0 without one; distances above ``most`` do not count in the
+    seeding.
+    """
+    statistics_of = partial(center_statistics, noise=noise)
 
     def step(V: Array) -> tuple[Array, float]:
-        statistics = blocks.reduce(center_statistics, V, "fcm", m)
+        statistics = blocks.reduce(statistics_of, V, "fcm", m)
         return new_centers(V, statistics), statistics.objective
 
     n_starts = n_init if is_drawn(init) else 1
-    starts = (fuzzy_start(blocks, init, K, rng, m, "fcm", 2.0) for _ in range(n_starts))
+    starts = (fuzzy_start(blocks, init, K, rng, m, "fcm", 2.0, most=most) for _ in range(n_starts))
     loop = partial(
         iterate,
         step=step,

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,17 @@ from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks
 from ..engine.collapse import collapse
 from ..engine.loop import Policy, Run
+from ..engine.noise import NOISE, NoiseClusterer
 from ..engine.streaming import StreamingClusterer, moved_centers
 from ..fuzzy.fuzzifier import resolve_fuzzifier, smaller
 from ..fuzzy.solver import fuzzy_start
-from ..kernels.centers import CenterStatistics, center_memberships, center_statistics
+from ..kernels.centers import (
+    CenterStatistics,
+    center_memberships,
+    center_rows,
+    center_statistics,
+    memberships_and_noise,
+)
 from .gamma import frame_gamma, resolve_gamma
 
 
@@ -46,7 +53,7 @@ def feature_units(objective: Any, blocks: Blocks) -> Any:
     return 2 * objective
 
 
-class KFCM(StreamingClusterer[Array, CenterStatistics]):
+class KFCM(NoiseClusterer[Array, CenterStatistics], StreamingClusterer[Array, CenterStatistics]):
     """Kernel fuzzy c-means: centres that far points hardly pull.
 
     Distances saturate: beyond a few kernel widths all are the same, so an outlier has equal memberships and next to no
@@ -65,6 +72,12 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
         c-means.
     gamma_scale : float, default=1.0
         Multiplies ``'scale'`` and ``'median'``.
+    noise_distance : float, 'auto' or None, default=None
+        Distance in input space of all samples to one more cluster, which takes the outliers: noise clustering [3]_.
+        ``'auto'``: the square is ``noise_scale`` times the median squared distance of a sample to its nearest centre,
+        in a fit without noise. None: there is no such cluster.
+    noise_scale : float, default=10.0
+        For ``noise_distance='auto'``. Small values make more samples noise; below 4 they may take whole clusters.
     init : {'k-means++', 'k-means||', 'random'}, array (n_clusters, n_features) or callable, default='k-means++'
         Starting centres. A callable gets ``(X, n_clusters, rng)``. An array forces one start. Of more than 20,000
         rows on Dask, ``'k-means++'`` is ``'k-means||'``, and ``'random'`` draws from a sample of 20,000.
@@ -84,9 +97,13 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
     Attributes
     ----------
     memberships_ : ndarray of shape (n_samples, n_clusters)
-        Rows sum to 1.
+        Rows sum to 1; with noise to 1 - ``noise_mass_``.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of largest membership.
+        Cluster of largest membership; -1 for noise.
+    noise_mass_ : ndarray of shape (n_samples,)
+        Membership in the noise, if there is a ``noise_distance``.
+    noise_distance_ : float
+        The distance used.
     centers_ : ndarray of shape (n_clusters, n_features)
     n_clusters_ : int
     m_ : float
@@ -114,8 +131,8 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
     other are not found. Far points that lie close together are a cluster like any other. A centre beyond the reach of
     the kernel from all samples moves to the sample of largest objective, which cannot increase J.
 
-    ``partial_fit`` settles ``m_`` and ``gamma_`` on the first batch, and moves the centres by a streaming weighted mean
-    [2]_: what they were computed from so far keeps its full weight.
+    ``partial_fit`` settles ``m_``, ``gamma_`` and ``noise_distance_`` on the first batch, and moves the centres by a
+    streaming weighted mean [2]_: what they were computed from so far keeps its full weight.
 
     The kernel distance, the memberships and the centres agree with public programs written after [1]_, whose text was
     not at hand.
@@ -125,6 +142,8 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
     .. [1] D.-Q. Zhang, S.-C. Chen (2004). A novel kernelized fuzzy c-means algorithm with application in medical image
        segmentation. Artificial Intelligence in Medicine 32(1), 37-50.
     .. [2] P. Hore, L. O. Hall, D. B. Goldgof (2007). Single pass fuzzy c means. FUZZ-IEEE.
+    .. [3] R. N. Dave (1991). Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11),
+       657-664.
 
     Examples
     --------
@@ -147,6 +166,7 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
         "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],
         "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
         "gamma_scale": [Interval(Real, 0, None, closed="neither")],
+        **NOISE,
         "init": [StrOptions({"k-means++", "k-means||", "random"}), callable, "array-like"],
         "accelerate": ["boolean"],
     }
@@ -158,6 +178,8 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
         m: float | str = "auto",
         gamma: float | str = "scale",
         gamma_scale: float = 1.0,
+        noise_distance: Literal["auto"] | float | None = None,
+        noise_scale: float = 10.0,
         init: Init = "k-means++",
         n_init: int = 10,
         max_iter: int = 300,
@@ -170,6 +192,8 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
         self.m = m
         self.gamma = gamma
         self.gamma_scale = gamma_scale
+        self.noise_distance = noise_distance
+        self.noise_scale = noise_scale
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -185,10 +209,11 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Array]:
         for _ in range(self._n_starts()):
-            yield fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, "kernel", 2.0, self._gamma)
+            rule = "kernel", 2.0, self._gamma
+            yield fuzzy_start(blocks, self.init, self.n_clusters, rng, self.m_, *rule, most=self._most)
 
     def _statistics(self, block: Block, V: Array) -> CenterStatistics:
-        return center_statistics(block, V, "kernel", self.m_, self._gamma)
+        return center_statistics(block, V, "kernel", self.m_, self._gamma, noise=self._noise)
 
     def _update(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> Array:
         return new_centers(V, statistics)
@@ -197,7 +222,14 @@ class KFCM(StreamingClusterer[Array, CenterStatistics]):
         return moved_centers(V, statistics, weight)
 
     def _memberships(self, block: Block, V: Array) -> NDArray[Any]:
-        return center_memberships(block, V, "kernel", self.m_, self._gamma)
+        return center_memberships(block, V, "kernel", self.m_, self._gamma, noise=self._noise)
+
+    def _noise_masses(self, block: Block, V: Array) -> NDArray[Any]:
+        masses = memberships_and_noise(block, V, "kernel", self.m_, self._gamma, noise=self._noise)[1]
+        return masses.astype(block.X.dtype)
+
+    def _nearest(self, block: Block, V: Array) -> Array:
+        return center_rows(block, V, "nearest")
 
     def _store(self, V: Array, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.centers_ = blocks.frame.to_input(V).astype(blocks.dtype)

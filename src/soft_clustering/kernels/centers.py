@@ -112,9 +112,7 @@ def seed(
     return answer
 
 
-def center_scatter(
-    block: Block, V: NDArray[np.float64], rule: str, *parameters: float, noise: float = 0.0
-) -> Scatter:
+def center_scatter(block: Block, V: NDArray[np.float64], rule: str, *parameters: float, noise: float = 0.0) -> Scatter:
     """Summed weights (K,) under a rule, and summed weights times squared distances (K,)."""
     if not kernels.use_compiled():
         return Scatter(*reference.center_scatter(block, V, rule, *parameters, noise=noise))

@@ -313,9 +313,7 @@ def memberships_and_noise(
     return U, masses
 
 
-def center_scatter(
-    block: Block, V: Array, rule: str, *parameters: float, noise: float = 0.0
-) -> tuple[Array, Array]:
+def center_scatter(block: Block, V: Array, rule: str, *parameters: float, noise: float = 0.0) -> tuple[Array, Array]:
     """Summed weights, and summed weights times squared distances; see ``kernels.centers.center_scatter``."""
     weight, scatter = np.zeros(len(V)), np.zeros(len(V))
     for _, Z, w in block.pieces():
@@ -385,9 +383,10 @@ def draw(mass: Array, order: NDArray[np.intp], uniforms: Array) -> NDArray[np.in
 
 
 def seed(block: Block, order: NDArray[np.intp], uniforms: Array, most: float = np.inf) -> Array:
-    """Greedy k-means++: each centre is the best of the candidates drawn by weight times squared distance, capped at most.
+    """Greedy k-means++: each centre is the best of the candidates drawn by weight times squared distance.
 
-    If every row is covered already (fewer distinct rows than draws), the draw is by weight alone.
+    A squared distance above ``most`` counts as ``most``. If every row is covered already (fewer distinct rows than
+    draws), the draw is by weight alone.
     """
     weight = np.ones(block.n) if block.weight is None else block.weight
     chosen = block.take(draw(weight, order, uniforms[0, :1]))

@@ -340,7 +340,7 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
     # Its steps ------------------------------------------------------------------------------------------------------
 
     def _rule(self, state: Components) -> dict[str, Any]:
-        """The rule of the kernels, and the noise: log(pi_0 / V), without the edges of the box that a row does not have."""
+        """The rule of the kernels, and the noise: log(pi_0 / V), and the edges of the box, which gaps leave out."""
         if state.noise is None:
             return {"full": self._full}
         density = np.log(state.noise) + self._log_uniform

@@ -27,6 +27,7 @@ from .harness import (
     has_parameter,
     newly_fitted,
     no_convergence_warnings,
+    noise_of,
     ready,
     require,
     require_same_parameters,
@@ -81,15 +82,16 @@ def check_membership_values(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_row_sums(estimator: BaseSoftClusterer) -> None:
-    """The rows of memberships_ sum to 1 where the membership kind says so."""
-    require_valid(estimator, fitted(estimator)[0].memberships_, "memberships_")
+    """The rows of memberships_ sum to 1 where the membership kind says so; those of a subpartition with noise_mass_."""
+    model, _ = fitted(estimator)
+    require_valid(estimator, model.memberships_, "memberships_", noise_of(model))
 
 
 @rule
 def check_labels(estimator: BaseSoftClusterer) -> None:
-    """labels_ is the row-wise argmax of memberships_, -1 iff the row is all zero."""
+    """labels_ is the row-wise argmax of memberships_, -1 iff the row is all zero or the noise mass is as large."""
     model, _ = fitted(estimator)
-    wrong = np.flatnonzero(model.labels_ != argmax_labels(model.memberships_))
+    wrong = np.flatnonzero(model.labels_ != argmax_labels(model.memberships_, noise_of(model)))
     require(
         len(wrong) == 0,
         f"{len(wrong)} labels differ, the first in row {wrong[:1]}: label {model.labels_[wrong[:1]]}, "
@@ -268,7 +270,8 @@ def check_cover(estimator: BaseSoftClusterer) -> None:
         require(cover.shape == U.shape, f"get_cover returns shape {cover.shape}, not {U.shape}.")
     require((U > 0)[default].all(), "get_cover() holds memberships of 0.")
     if not hasattr(model, "threshold_") and not hasattr(model, "upper_approximation_"):
-        limit = {"possibilistic": 0.5}.get(estimator.membership_kind, 1 / model.n_clusters_)
+        K = model.n_clusters_
+        limit = {"possibilistic": 0.5, "subpartition": 1 / (K + 1)}.get(estimator.membership_kind, 1 / K)
         clear = np.abs(U - limit) > 1e-5
         require(np.array_equal(default[clear], (limit < U)[clear]), f"get_cover() is not memberships_ >= {limit:.3g}.")
     order = np.argsort(-U, axis=1, kind="stable")

@@ -28,7 +28,7 @@ from .data import Sample, make_sample
 
 Check = Callable[[BaseSoftClusterer], None]
 
-PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba")
+PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba", "predict_noise_mass")
 EXACT = 1e-9  # rounding allowed between two computations of the same number
 # Small networks, trained for a few epochs: the checks fit often, and their rules hold for a poor network, too.
 QUICK: dict[str, Any] = {"hidden_layer_sizes": (16,), "pretrain_epochs": 5, "max_epochs": 5}
@@ -200,23 +200,36 @@ def _copy(model: Any) -> Any:
     return twin
 
 
-def argmax_labels(memberships: NDArray[Any]) -> Any:
-    """The column of the largest entry of each row, -1 for a row of zeros."""
-    return np.where((memberships > 0).any(axis=1), memberships.argmax(axis=1), -1)
+def argmax_labels(memberships: NDArray[Any], noise_mass: NDArray[Any] | float = 0.0) -> Any:
+    """The column of the largest entry of each row, -1 where it is at most the noise mass."""
+    return np.where(memberships.max(axis=1) > noise_mass, memberships.argmax(axis=1), -1)
 
 
-def require_valid(estimator: BaseSoftClusterer, memberships: NDArray[Any], name: str) -> None:
-    """Raise AssertionError unless memberships are finite, non-negative and sum to 1 where they must."""
+def noise_of(model: Any, *data: Any) -> Any:
+    """The noise mass of new data, or of the training data; 0 for memberships without noise."""
+    if model.membership_kind != "subpartition":
+        return 0.0
+    return model.predict_noise_mass(*data) if data else model.noise_mass_
+
+
+def require_valid(
+    estimator: BaseSoftClusterer, memberships: NDArray[Any], name: str, noise_mass: NDArray[Any] | float = 0.0
+) -> None:
+    """Raise AssertionError unless memberships are finite, non-negative and sum to 1 where they must, with the noise."""
     require(np.isfinite(memberships).all(), f"{name} has NaN or infinite entries.")
     require((memberships >= 0).all(), f"{name} has negative entries, the least is {np.min(memberships):.3g}.")
     if estimator.membership_kind != "affiliation":
         require(
             (memberships <= 1 + 1e-6).all(), f"{name} has entries above 1, the largest is {np.max(memberships):.3g}."
         )
-    if estimator.partition_constrained:
+    if estimator.partition_constrained or estimator.membership_kind == "subpartition":
+        require(np.min(noise_mass) >= 0, f"The noise mass beside {name} has negative entries.")
         tolerance = 1e-5 if memberships.dtype == np.float32 else EXACT
         require_close(
-            memberships.sum(axis=1, dtype=np.float64), np.ones(len(memberships)), f"row sums of {name}", tolerance
+            memberships.sum(axis=1, dtype=np.float64) + noise_mass,
+            np.ones(len(memberships)),
+            f"row sums of {name}",
+            tolerance,
         )
 
 

@@ -20,6 +20,7 @@ from .harness import (
     fitted,
     has_parameter,
     no_convergence_warnings,
+    noise_of,
     ready,
     require,
     require_close,
@@ -116,7 +117,7 @@ def check_float32(estimator: BaseSoftClusterer) -> None:
             require(
                 getattr(double, name).dtype == np.float64, f"{name} is {getattr(double, name).dtype} for float64 data."
             )
-    require_valid(estimator, single.memberships_, "memberships_ of float32 data")
+    require_valid(estimator, single.memberships_, "memberships_ of float32 data", noise_of(single))
     if start is not None:
         require_close(single.memberships_, double.memberships_, "memberships_ of float32 and float64 data", 1e-3)
         if hasattr(double, "centers_"):

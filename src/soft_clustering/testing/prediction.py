@@ -17,6 +17,7 @@ from .harness import (
     argmax_labels,
     fitted,
     no_convergence_warnings,
+    noise_of,
     ready,
     require,
     require_close,
@@ -36,7 +37,8 @@ def check_method_availability(estimator: BaseSoftClusterer) -> None:
     """What hasattr says of the predicting methods is true.
 
     All of ``predict``, ``predict_memberships`` and ``transform`` or none; ``predict_proba`` with them iff rows sum to
-    1; none on an estimator without a rule for new data; the same before and after ``fit``.
+    1, ``predict_noise_mass`` iff the rest of a row is noise; none on an estimator without a rule for new data; the same
+    before and after ``fit``.
     """
     unfitted = ready(estimator)
     model, sample = fitted(estimator)
@@ -44,7 +46,10 @@ def check_method_availability(estimator: BaseSoftClusterer) -> None:
     there = _predicts(unfitted)
     require(inductive or not there, "It has predict_memberships, but does not derive from InductiveSoftClusterer.")
     for name in PREDICTING:
-        expected = there and (name != "predict_proba" or estimator.partition_constrained)
+        expected = there and {
+            "predict_proba": estimator.partition_constrained,
+            "predict_noise_mass": estimator.membership_kind == "subpartition",
+        }.get(name, True)
         for state, candidate in (("before", unfitted), ("after", model)):
             require(hasattr(candidate, name) == expected, f"hasattr({name}) is {not expected} {state} fit.")
         if expected:
@@ -63,7 +68,7 @@ def check_prediction_values(estimator: BaseSoftClusterer) -> None:
     require(isinstance(U, np.ndarray) and U.dtype.kind == "f", "predict_memberships does not return a float array.")
     expected = (sample.n_new, model.n_clusters_)
     require(U.shape == expected, f"predict_memberships returns shape {U.shape}, not {expected}.")
-    require_valid(estimator, U, "predict_memberships")
+    require_valid(estimator, U, "predict_memberships", noise_of(model, sample.new))
 
 
 @rule
@@ -75,21 +80,24 @@ def check_training_data(estimator: BaseSoftClusterer) -> None:
     U = model.predict_memberships(sample.known)
     if estimator.train_rule == "exact":
         require_close(U, model.memberships_, "memberships_ and the prediction of the training data")
+        if model.membership_kind == "subpartition":
+            noise = noise_of(model, sample.known)
+            require_close(noise, model.noise_mass_, "noise_mass_ and the prediction of the training data")
     else:
-        share = float(np.mean(argmax_labels(U) == model.labels_))
+        share = float(np.mean(argmax_labels(U, noise_of(model, sample.known)) == model.labels_))
         require(share >= _AGREEMENT, f"Only {share:.0%} of the training data are predicted to be in their own cluster.")
 
 
 @rule
 def check_predict(estimator: BaseSoftClusterer) -> None:
-    """The method predict gives the argmax of predict_memberships, -1 for a row of zeros."""
+    """The method predict gives the argmax of predict_memberships, -1 for a row of zeros or of more noise."""
     if not _predicts(estimator):
         return
     model, sample = fitted(estimator)
     for data in (sample.known, sample.new):
         labels = model.predict(data)
         require(np.asarray(labels).dtype.kind == "i", "predict does not return integers.")
-        expected = argmax_labels(model.predict_memberships(data))
+        expected = argmax_labels(model.predict_memberships(data), noise_of(model, data))
         require(np.array_equal(labels, expected), "predict is not the argmax of predict_memberships.")
 
 

@@ -215,7 +215,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Dai, Erkkila, Yli-Harja, Lahdesmaki (2009)",
         "measurements together with proportions of the same samples; not for dependence between the two in a cluster",
-        suits=("two_views", "elongated", "overlap"),
+        suits=("two_views", "elongated", "overlap", "missing"),
     ),
     Row(
         "ECM",

@@ -7,14 +7,15 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.stats import multivariate_normal
+from scipy.special import digamma
+from scipy.stats import beta, multivariate_normal
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 import soft_clustering
-from soft_clustering import ECM, ENTROPYFCM, FCM, GK, GMM, SFCMEP, kernels
+from soft_clustering import BGMM, ECM, ENTROPYFCM, FCM, GK, GMM, SFCMEP, kernels
 from soft_clustering._registry import REGISTRY
 from soft_clustering.engine.blocks import Block, Frame
 from soft_clustering.engine.missing import conditional, gaps_of
@@ -61,6 +62,7 @@ METHODS = {
     "GMM diag": gmm("diag", np.ones((3, 4))),
     "GMM spherical": gmm("spherical", np.ones(3)),
     "GathGeva": soft_clustering.GathGeva(3, init=START),
+    "BGMM": BGMM(3, random_state=0),
 }
 every_method = pytest.mark.parametrize("name", METHODS)
 needs_kernels = pytest.mark.skipif(kernels.compiled is None, reason="the kernels are not compiled")
@@ -383,7 +385,9 @@ def test_no_pass_makes_the_objective_worse(name, share):
     start = np.nan_to_num(X[[5, 80, 150]])
     model = METHODS[name]
     parameters = {"init": start}
-    if "GMM" in name:
+    if name == "BGMM":
+        parameters = {"reg_covar": 0.0}
+    elif "GMM" in name:
         parameters = {"means_init": start, "precisions_init": None, "random_state": 0, "tol": 1e-7, "max_iter": 60}
     parameters = {} if name == "SFCMEP" else parameters
     with warnings.catch_warnings():
@@ -447,12 +451,14 @@ def test_order_and_units(name):
         scale, shift = 1.0, 0.0
     else:
         scale, shift = 64.0, 3.0
-    parameters = {"means_init" if "GMM" in name else "init": START[:, columns] * scale + shift}
-    if "GMM" in name:
+    parameters = {"means_init" if name.startswith("GMM") else "init": START[:, columns] * scale + shift}
+    if name.startswith("GMM"):
         parameters["reg_covar"] = model.reg_covar * scale**2
         parameters["precisions_init"] = model.precisions_init / scale**2
-    if name == "SFCMEP":
-        parameters, columns = {}, [0, 1, 2, 3]  # its draws go along the features
+    if name in ("SFCMEP", "BGMM"):
+        parameters, columns = {}, [0, 1, 2, 3]  # their draws go along the features
+    if name == "BGMM":
+        parameters["reg_covar"] = model.reg_covar * scale**2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         other = type(model)(**model.get_params() | parameters).fit((GAPPY * scale + shift)[order][:, columns])
@@ -559,3 +565,59 @@ def test_quality_is_above_mean_imputation():
         filled = SimpleImputer().fit_transform(X)
         imputed.append(adjusted_rand_score(CLASSES, FCM(3, random_state=0).fit(filled).labels_))
     assert np.mean(partial) > np.mean(imputed) + 0.02
+
+
+# Two views ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("covariance_type", ["full", "tied", "diag", "spherical"])
+@pytest.mark.parametrize("beta_update", ["ml", "moments"])
+def test_bgmm_by_brute_force(covariance_type, beta_update):
+    """A missing feature of either view does not enter: likelihood, posteriors and beta parameters, row by row."""
+    rng, n = np.random.RandomState(0), 120
+    first = rng.uniform(size=n) < 0.5
+    X = rng.standard_normal((n, 3)) + 2.5 * first[:, None]
+    Y = np.where(first[:, None], rng.beta(2, 6, (n, 2)), rng.beta(6, 2, (n, 2)))
+    X[rng.uniform(size=X.shape) < 0.2] = np.nan
+    Y[rng.uniform(size=Y.shape) < 0.2] = np.nan
+    Y[0], X[1] = np.nan, np.nan
+    model = BGMM(2, covariance_type=covariance_type, beta_update=beta_update, random_state=0, reg_covar=1e-3, tol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, X_beta=Y)
+    covariances = {
+        "full": lambda k: model.covariances_[k],
+        "tied": lambda k: model.covariances_,
+        "diag": lambda k: np.diag(model.covariances_[k]),
+        "spherical": lambda k: model.covariances_[k] * np.eye(3),
+    }[covariance_type]
+    joint = np.empty((n, 2))
+    for i, (x, y) in enumerate(zip(X, Y, strict=True)):
+        a, b = ~np.isnan(x), ~np.isnan(y)
+        for k in range(2):
+            density = model.weights_[k]
+            if a.any():
+                density *= multivariate_normal(model.means_[k][a], covariances(k)[np.ix_(a, a)]).pdf(x[a])
+            joint[i, k] = density * np.prod(beta(model.beta_a_[k][b], model.beta_b_[k][b]).pdf(y[b]))
+    np.testing.assert_allclose(model.score_samples(X, X_beta=Y), np.log(joint.sum(axis=1)), rtol=0, atol=1e-9)
+    posteriors = joint / joint.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.memberships_, posteriors, rtol=0, atol=1e-9)
+    assert model.objective_ == pytest.approx(np.log(joint.sum(axis=1)).mean(), abs=1e-9)
+    if beta_update == "ml":
+        assert np.diff(model.objective_history_).min() > -1e-9
+        for k, j in np.ndindex(2, 2):  # the likelihood equations of each beta distribution, from the rows that have it
+            there = ~np.isnan(Y[:, j])
+            r, y, a, b = posteriors[there, k], Y[there, j], model.beta_a_[k, j], model.beta_b_[k, j]
+            assert digamma(a) - digamma(a + b) == pytest.approx(r @ np.log(y) / r.sum(), abs=1e-5)
+            assert digamma(b) - digamma(a + b) == pytest.approx(r @ np.log1p(-y) / r.sum(), abs=1e-5)
+    agreement = np.mean((model.labels_ == 0) == first)
+    assert max(agreement, 1 - agreement) > 0.9
+
+
+def test_bgmm_refuses_empty_columns_of_either_view():
+    X, Y = np.random.RandomState(0).uniform(size=(2, 30, 2))
+    for which in (0, 1):
+        views = [X.copy(), Y.copy()]
+        views[which][:, 1] = np.nan
+        with pytest.raises(ValueError, match="X has no values in the columns"):
+            BGMM(2).fit(views[0], X_beta=views[1])

@@ -5,6 +5,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal
 
+from soft_clustering.engine import missing
+from soft_clustering.engine.missing import gaps_of
 from soft_clustering.federated import imputation
 from soft_clustering.federated.imputation import impute
 
@@ -22,8 +24,8 @@ def sample(n=400, share=0.3, seed=0):
 
 
 def fitted(Z):
-    mean, precision = imputation._gaussian(Z, imputation._pieces(np.isnan(Z)))
-    return mean, np.linalg.inv(precision)
+    mean, factor = imputation._gaussian(Z, gaps_of(np.isnan(Z)))
+    return mean, np.linalg.inv(factor.T @ factor)
 
 
 def test_complete_data_are_one_copy():
@@ -47,7 +49,9 @@ def test_observed_values_stay_and_gaps_are_filled():
 def test_expected_rows_and_spread_by_the_textbook(monkeypatch):
     Z = sample(60)
     mean, covariance = np.array([0.1, -0.2, 0.3]), COVARIANCE
-    monkeypatch.setattr(imputation, "_gaussian", lambda Z, pieces: (mean, np.linalg.inv(covariance)))
+    monkeypatch.setattr(
+        imputation, "_gaussian", lambda Z, groups: (mean, np.linalg.inv(np.linalg.cholesky(covariance)))
+    )
     copies = np.array(impute(Z, 4000, np.random.RandomState(0)))
     for row, gaps in enumerate(np.isnan(Z)):
         if not gaps.any():
@@ -89,11 +93,11 @@ def test_covariance_is_recovered():
     np.testing.assert_allclose(covariance, COVARIANCE, atol=0.06)
 
 
-def test_pieces_do_not_matter(monkeypatch):
+def test_groups_do_not_matter(monkeypatch):
     Z = sample(100)
     mean, covariance = fitted(Z)
-    monkeypatch.setattr(imputation, "_NUMBERS", 10)
-    assert len(imputation._pieces(np.isnan(Z))) > 5
+    monkeypatch.setattr(missing, "_NUMBERS", 10)
+    assert len(gaps_of(np.isnan(Z))) > 5
     again = fitted(Z)
     np.testing.assert_allclose(again[0], mean, atol=1e-10)
     np.testing.assert_allclose(again[1], covariance, atol=1e-10)

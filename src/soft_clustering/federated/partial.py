@@ -21,7 +21,6 @@ from ..kernels import reference
 
 _STARTS = 20
 _MAX_ITER = 100
-_PIECE = 1 << 20  # differences of coordinates computed together
 
 
 def partial_distances(points: Array, centers: Array) -> Array:
@@ -33,16 +32,11 @@ def partial_distances(points: Array, centers: Array) -> Array:
     array([[18.],
            [16.]])
     """
-    D, d = np.full((len(points), len(centers)), np.inf), points.shape[1]
-    step = max(1, _PIECE // max(1, centers.size))
-    for lo in range(0, len(points), step):
-        difference = points[lo : lo + step, None] - centers
-        missing = np.isnan(difference)
-        difference[missing] = 0
-        total = np.einsum("nkd,nkd->nk", difference, difference)
-        shared = d - missing.sum(axis=2)
-        np.divide(d * total, shared, out=D[lo : lo + step], where=shared > 0)
-    return D
+    shared = (~np.isnan(points)).astype(np.float64) @ (~np.isnan(centers)).T
+    D = points.shape[1] * reference.squared_distances(points, centers)
+    distances = np.full_like(D, np.inf)
+    np.divide(D, shared, out=distances, where=shared > 0)
+    return distances
 
 
 class KMeansResult(NamedTuple):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from .._types import MatrixLike
-from .features import is_dask, validate_features
+from .features import is_dask, validate_rows
 
 
 class Views(NamedTuple):
@@ -24,8 +24,10 @@ class BetaView(BaseEstimator):
     """What ``fit`` stores of a beta view: ``n_features_in_`` and, from a data frame, ``feature_names_in_``."""
 
 
-def validate_views(estimator: BaseEstimator, views: Views, beta_view: BetaView | None, *, reset: bool) -> Any:
-    """Return the views side by side, as one finite (n, d) float matrix.
+def validate_views(
+    estimator: BaseEstimator, views: Views, beta_view: BetaView | None, *, reset: bool
+) -> tuple[Any, bool]:
+    """Return the views side by side, as one (n, d) float matrix, and whether values may be missing (NaN).
 
     If there are two views, one with a single dimension is taken as a column.
 
@@ -43,15 +45,16 @@ def validate_views(estimator: BaseEstimator, views: Views, beta_view: BetaView |
         rule, past = ("must be given", "with") if views.X_beta is None else ("must be None", "without")
         raise ValueError(f"X_beta {rule}: this {type(estimator).__name__} was fitted {past} X_beta.")
     if beta_view is None:
-        return validate_features(estimator, views.X, reset=reset, accept_sparse=False)
-    X = validate_features(estimator, _as_column(views.X), reset=reset, accept_sparse=False)
+        return validate_rows(estimator, views.X, reset=reset, accept_sparse=False, accept_missing=True)
+    how = {"reset": reset, "accept_sparse": False, "accept_missing": True}
+    X, gaps = validate_rows(estimator, _as_column(views.X), **how)
     try:
-        B = validate_features(beta_view, _as_column(views.X_beta), reset=reset, accept_sparse=False)
+        B, more_gaps = validate_rows(beta_view, _as_column(views.X_beta), **how)
     except (ValueError, TypeError) as error:
         raise type(error)(f"X_beta is not valid: {error}") from error
     if len(B) != len(X):
         raise ValueError(f"X_beta must have as many rows as X, {len(X)}. Got {len(B)} instead.")
-    return _side_by_side(X, B)
+    return _side_by_side(X, B), gaps or more_gaps
 
 
 def _as_column(view: MatrixLike) -> Any:

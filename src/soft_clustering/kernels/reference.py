@@ -46,7 +46,7 @@ def _rule(table: dict[str, Any], name: str) -> Callable[[Function], Function]:
 def squared_distances(Z: Any, V: Array) -> Array:
     """Squared Euclidean distances (rows, K), by direct differences; CSR rows by the expanded form.
 
-    A feature that a row does not have (NaN) does not enter.
+    A feature that a row or a point does not have (NaN) does not enter.
 
     Examples
     --------
@@ -55,8 +55,7 @@ def squared_distances(Z: Any, V: Array) -> Array:
            [25.]])
     """
     if not sparse.issparse(Z):
-        missing = np.isnan(Z)
-        differences = (np.where(missing, 0.0, Z - v) for v in V)
+        differences = (np.where(np.isnan(E), 0.0, E) for E in (Z - v for v in V))
         return np.stack([np.einsum("ij,ij->i", E, E) for E in differences], axis=1)
     z2 = np.asarray(Z.multiply(Z).sum(axis=1)).reshape(-1, 1)
     v2 = (V * V).sum(axis=1)
@@ -463,8 +462,9 @@ def precisions(factors: Array) -> Array:
 
 
 def log_peaks(factors: Array) -> Array:
-    """Log densities of single features at their means, from inverse standard deviations."""
-    peaks: Array = np.log(factors) - 0.5 * np.log(2 * np.pi)
+    """Log densities of single features at their means, from inverse standard deviations; 0 for those without any."""
+    known = factors > 0
+    peaks: Array = np.where(known, np.log(np.where(known, factors, 1.0)) - 0.5 * np.log(2 * np.pi), 0.0)
     return peaks
 
 

@@ -213,15 +213,19 @@ def smoothed_kmeans(blocks: Blocks, K: int, rng: np.random.RandomState) -> Array
 def component_means(sums: Array, weight: Array) -> Array:
     """Weighted means (K, ...) of components, from weighted sums; an empty component gets the mean of all rows.
 
+    The weights are those of the components (K,), or of their values (K, p).
+
     Examples
     --------
     >>> component_means(np.array([[6.0], [0.0]]), np.array([3.0, 0.0]))
     array([[2.],
            [2.]])
     """
-    full = weight >= EMPTY_SHARE * weight.sum()
-    means = np.broadcast_to(sums.sum(axis=0) / weight.sum(), sums.shape).copy()
-    means[full] = sums[full] / weight[full].reshape(-1, *[1] * (sums.ndim - 1))
+    weight = weight.reshape(*weight.shape, *[1] * (sums.ndim - weight.ndim))
+    whole = weight.sum(axis=0)
+    full = np.broadcast_to(weight >= EMPTY_SHARE * whole, sums.shape)
+    means = np.broadcast_to(sums.sum(axis=0) / whole, sums.shape).copy()
+    np.divide(sums, weight, out=means, where=full)
     return means
 
 

@@ -21,8 +21,9 @@ independent Gaussian and beta distributed data. BMC Bioinformatics 10, 165.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -31,13 +32,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array, Matrix, MatrixLike, Memberships, Seed
+from .._types import Array, MatrixLike, Memberships, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
 from ..engine.loop import Policy
 from ..inputs.features import validate_weights
 from ..inputs.views import BetaView, Views, beta_columns, check_unit_interval, validate_views
+from ..kernels import EMPTY
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .base import EDGE, EMPTY_SHARE, LIKELIHOOD, component_means, count_distinct, smoothed_kmeans
 from .derived import derived_blocks
@@ -47,9 +49,9 @@ from .gaussian import Components, GaussianClusterer
 if TYPE_CHECKING:
     from typing import Self
 
-    import dask.array
 
-_BY_MOMENTS = replace(LIKELIHOOD, monotone=False, keeps="best")  # moments do not maximise the likelihood
+_BY_LIKELIHOOD = replace(LIKELIHOOD, missing=True)
+_BY_MOMENTS = replace(_BY_LIKELIHOOD, monotone=False, keeps="best")  # moments do not maximise the likelihood
 
 _LEAST_CONCENTRATION = 0.1  # least a + b by moments, which entries at 0 and 1 alone would make 0
 
@@ -210,7 +212,7 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
 
     @property
     def _policy(self) -> Policy:  # type: ignore[override]
-        return LIKELIHOOD if self.beta_update == "ml" else _BY_MOMENTS
+        return _BY_LIKELIHOOD if self.beta_update == "ml" else _BY_MOMENTS
 
     @property
     def accelerate(self) -> bool:  # type: ignore[override]
@@ -224,12 +226,14 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
             raise ValueError("beta_features must be None if X_beta is given: pass the beta features in one way only.")
         if frame is None:
             self._beta_view = None if X.X_beta is None else BetaView()
-        joined = validate_views(self, X, self._beta_view, reset=frame is None)
+        joined, gaps = validate_views(self, X, self._beta_view, reset=frame is None)
         weight = validate_weights(sample_weight, joined)
+        blocks = make_blocks(joined, weight, frame, gaps=gaps)
         if frame is None:
             self._is_beta = self._beta_columns(joined.shape[1])
-            frame = self._joint_frame(joined, weight) if self._is_beta.any() else None
-        blocks = make_blocks(joined, weight, frame)
+            if self._is_beta.any():
+                gaussian = make_blocks(joined[:, ~self._is_beta], weight, gaps=gaps)
+                blocks = blocks.in_frame(self._joint_frame(gaussian.frame), gaussian.mean_variance)
         self._check_beta_entries(blocks)
         return blocks
 
@@ -247,12 +251,11 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
             )
         return is_beta
 
-    def _joint_frame(self, X: Matrix | dask.array.Array, weight: Array | None) -> Frame:
+    def _joint_frame(self, gaussian: Frame) -> Frame:
         """Gaussian features in a frame of their own, beta features as they are."""
-        gaussian = make_blocks(X[:, ~self._is_beta], weight).frame
-        shift, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        shift, scale = np.zeros(len(self._is_beta)), np.ones(len(self._is_beta))
         shift[~self._is_beta], scale[~self._is_beta] = gaussian.shift, gaussian.scale
-        return Frame(shift, scale)
+        return Frame(shift, scale, gaussian.gaps)
 
     def _check_beta_entries(self, blocks: Blocks) -> None:
         if self._is_beta.any():
@@ -260,40 +263,51 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
             name = "The columns beta_features of X" if self._beta_view is None else "X_beta"
             check_unit_interval(name, low[self._is_beta], high[self._is_beta])
 
-    def _columns(self, Z: Array) -> Array:
-        """The columns x, log y, log(1 - y) of rows, and y for the moments: their moments are the statistics."""
+    def _columns(self, Z: Array, gaps: bool) -> Array:
+        """The columns x, log y, log(1 - y) of rows, and y for the moments: their moments are the statistics.
+
+        If values may be missing, further columns say which y are there; the others are 0 in all of their columns.
+        """
         y = np.clip(Z[:, self._is_beta], EDGE, 1 - EDGE)
-        columns = [Z[:, ~self._is_beta], np.log(y), np.log1p(-y)]
-        return np.hstack(columns if self.beta_update == "ml" else [*columns, y])
+        columns = [np.log(y), np.log1p(-y)] if self.beta_update == "ml" else [np.log(y), np.log1p(-y), y]
+        if gaps:
+            columns = [*map(np.nan_to_num, columns), (~np.isnan(y)).astype(np.float64)]
+        return np.hstack([Z[:, ~self._is_beta], *columns])
+
+    def _derived(self, block: Block) -> Iterator[tuple[slice, Block]]:
+        """The columns of a block."""
+        return derived_blocks(block, partial(self._columns, gaps=block.frame.gaps))
 
     # The method -----------------------------------------------------------------------------------------------------
 
     def _from_memberships(self, blocks: Blocks, memberships: Array) -> JointComponents:
         def moments(means: Array) -> GaussStatistics:
             parts = zip(blocks.blocks, blocks.split(memberships), strict=True)
-            each = (self._moments(block, self._padded(means), None, None, U) for block, U in parts)
+            each = (self._moments(block, self._padded(means, block), None, None, U) for block, U in parts)
             return reduce(GaussStatistics.merge, each)
 
         about_zero = moments(np.zeros((self.n_clusters, int(np.sum(~self._is_beta)))))
-        means = self._gaussian_part(about_zero).first / self._sizes(about_zero, blocks)[:, None]
+        sizes, about_zero = self._sizes(about_zero, blocks), self._gaussian_part(about_zero)
+        means = about_zero.first / (sizes[:, None] if about_zero.seen is None else np.maximum(about_zero.seen, EMPTY))
         statistics = moments(means)
-        gaussian = self._maximise(means, self._gaussian_part(statistics), blocks, self._unit(blocks))
-        shapes = self._shapes(component_means(self._beta_part(statistics), statistics.weight))
-        return JointComponents(gaussian, shapes)
+        gaussian = self._first_components(means, self._gaussian_part(statistics), blocks, self._unit(blocks))
+        sums, counts = self._beta_part(statistics)
+        return JointComponents(gaussian, self._shapes(component_means(sums, counts)))
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         block = blocks.joined()
         features = block.X
         if self._is_beta.any():
-            p, features = int(self._is_beta.sum()), np.empty(block.X.shape)
+            features = np.empty(block.X.shape)
             for lo, Z, _ in block.pieces():
-                x, log_y, log_rest = np.split(self._columns(Z)[:, : block.d + p], [block.d - p, block.d], axis=1)
-                features[lo : lo + len(Z), ~self._is_beta] = x
-                features[lo : lo + len(Z), self._is_beta] = log_y - log_rest
-        return smoothed_kmeans(make_blocks(features, block.weight, scaling="standard"), self.n_clusters, rng)
+                y = np.clip(Z[:, self._is_beta], EDGE, 1 - EDGE)
+                features[lo : lo + len(Z), ~self._is_beta] = Z[:, ~self._is_beta]
+                features[lo : lo + len(Z), self._is_beta] = np.log(y) - np.log1p(-y)
+        standardised = make_blocks(features, block.weight, scaling="standard", gaps=blocks.has_gaps)
+        return smoothed_kmeans(standardised, self.n_clusters, rng)
 
     def _statistics(self, block: Block, state: JointComponents) -> GaussStatistics:
-        return self._moments(block, *self._joint_densities(state))
+        return self._moments(block, *self._joint_densities(state, block))
 
     def _moments(
         self,
@@ -315,53 +329,64 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
                 memberships=None if memberships is None else np.ascontiguousarray(memberships[here]),
                 linear=linear,
             )
-            for here, rows in derived_blocks(block, self._columns)
+            for here, rows in self._derived(block)
         )
         answer: GaussStatistics = reduce(GaussStatistics.merge, parts)
         return answer
 
-    def _padded(self, gaussian: Array) -> Array:
+    def _padded(self, gaussian: Array, block: Block) -> Array:
         """An array of the Gaussian features (K, d) or (K, d, d) with zeros for the other columns of ``_columns``."""
         K, d = gaussian.shape[:2]
-        width = d + int(self._is_beta.sum()) * (2 if self.beta_update == "ml" else 3)
+        width = d + int(self._is_beta.sum()) * ((2 if self.beta_update == "ml" else 3) + block.frame.gaps)
         padded = np.zeros((K, *[width] * (gaussian.ndim - 1)))
         padded[(slice(None), *[slice(d)] * (gaussian.ndim - 1))] = gaussian
         return padded
 
-    def _joint_densities(self, state: JointComponents) -> tuple[Array, Array, Array, None, Array]:
+    def _joint_densities(self, state: JointComponents, block: Block) -> tuple[Array, Array, Array, None, Array]:
         """Means, factors, constants and linear terms of the log densities of the columns."""
         means, factors, constants = self._densities(state.gaussian)
-        linear = self._padded(np.zeros_like(means))
+        linear = self._padded(np.zeros_like(means), block)
         d, p = means.shape[1], state.shapes.shape[1]
         linear[:, d : d + 2 * p] = np.swapaxes(state.shapes - 1, 1, 2).reshape(len(means), -1)
-        normaliser = log_normaliser(state.shapes).sum(axis=1)
-        return self._padded(means), self._padded(factors), constants + normaliser, None, linear
+        normaliser = log_normaliser(state.shapes)
+        if block.frame.gaps:
+            linear[:, linear.shape[1] - p :] = normaliser
+        else:
+            constants = constants + normaliser.sum(axis=1)
+        return self._padded(means, block), self._padded(factors, block), constants, None, linear
 
     def _gaussian_part(self, statistics: GaussStatistics) -> GaussStatistics:
         """The statistics of the Gaussian features."""
-        weight, first, second, objective, _ = statistics
+        weight, first, second, objective, seen = statistics
         d = int(np.sum(~self._is_beta))
         second = second[:, :d, :d] if self._full else second[:, :d]
-        return GaussStatistics(weight, first[:, :d], second, objective)
+        return GaussStatistics(weight, first[:, :d], second, objective, None if seen is None else seen[:, :d])
 
-    def _beta_part(self, statistics: GaussStatistics) -> Array:
-        """Sums (K, p, 2) of log y and log(1 - y), or of y and y^2 for the moments."""
+    def _beta_part(self, statistics: GaussStatistics) -> tuple[Array, Array]:
+        """Sums (K, p, 2) of log y and log(1 - y), or of y and y^2 for the moments; weights (K, p) of the y summed."""
         p, first = int(self._is_beta.sum()), statistics.first
         d = len(self._is_beta) - p
+        counts = np.broadcast_to(statistics.weight[:, None], (len(first), p))
+        if statistics.seen is not None:
+            first, counts = np.split(first, [first.shape[1] - p], axis=1)
         if self.beta_update == "ml":
-            return np.stack([first[:, d : d + p], first[:, d + p :]], axis=-1)
+            return np.stack([first[:, d : d + p], first[:, d + p :]], axis=-1), counts
         second = np.diagonal(statistics.second, axis1=1, axis2=2) if self._full else statistics.second
-        return np.stack([first[:, d + 2 * p :], second[:, d + 2 * p :]], axis=-1)
+        of_y = slice(d + 2 * p, d + 3 * p)
+        return np.stack([first[:, of_y], second[:, of_y]], axis=-1), counts
 
     def _update(self, state: JointComponents, statistics: GaussStatistics, blocks: Blocks) -> JointComponents:
-        gaussian = self._maximise(state.gaussian.means, self._gaussian_part(statistics), blocks, self._unit(blocks))
-        shapes, full = state.shapes.copy(), gaussian.weights >= EMPTY_SHARE
-        N = statistics.weight[full, None, None]
-        shapes[full] = self._shapes(self._beta_part(statistics)[full] / N, state.shapes[full])
+        before = state.gaussian.factors if self.covariance_type == "diag" else None
+        moments = self._gaussian_part(statistics)
+        gaussian = self._maximise(state.gaussian.means, moments, blocks, self._unit(blocks), before)
+        sums, counts = self._beta_part(statistics)
+        full = (gaussian.weights >= EMPTY_SHARE)[:, None] & (counts > EMPTY)
+        shapes = state.shapes.copy()
+        shapes[full] = self._shapes(sums[full] / counts[full][:, None], state.shapes[full])
         return JointComponents(gaussian, shapes)
 
     def _shapes(self, means: Array, start: Array | None = None) -> Array:
-        """Shapes (K, p, 2) from weighted means of the terms of the beta statistics."""
+        """Shapes (..., 2) from weighted means of the terms of the beta statistics."""
         if self.beta_update == "ml":
             first = None if start is None else start.reshape(-1, 2)
             return maximum_likelihood(means.reshape(-1, 2), first).reshape(means.shape)
@@ -374,8 +399,8 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
 
     def _posteriors(self, block: Block, state: JointComponents) -> tuple[NDArray[Any], Array]:
         U, likelihoods = np.empty((block.n, self.n_clusters), dtype=block.X.dtype), np.empty(block.n)
-        means, factors, constants, _, linear = self._joint_densities(state)
-        for here, rows in derived_blocks(block, self._columns):
+        means, factors, constants, _, linear = self._joint_densities(state, block)
+        for here, rows in self._derived(block):
             U[here], likelihoods[here] = gauss_memberships(
                 rows, means, factors, constants, full=self._full, linear=linear
             )

@@ -16,17 +16,20 @@ _KEPT = 1 << 24  # entries: derived rows of larger blocks are computed anew in e
 def derived_blocks(block: Block, transform: Callable[[Array], Array]) -> Iterator[tuple[slice, Block]]:
     """Blocks of ``transform(rows)`` for the rows of a block in the coordinates of the frame, and where they are in it.
 
+    What is missing (NaN) in the derived rows is so only if the block may have gaps.
+
     There is one block, kept with the given one, or one for each of its pieces. The function must always be the same.
     """
     if block.n * block.d > _KEPT:
         for lo, Z, w in block.pieces():
-            yield slice(lo, lo + len(Z)), _plain(transform(Z), w)
+            yield slice(lo, lo + len(Z)), _plain(transform(Z), w, block.frame.gaps)
         return
     if "derived" not in vars(block):
         rows = [transform(Z) for _, Z, _ in block.pieces()]
-        vars(block)["derived"] = _plain(rows[0] if len(rows) == 1 else np.concatenate(rows), block.weight)
+        joined = rows[0] if len(rows) == 1 else np.concatenate(rows)
+        vars(block)["derived"] = _plain(joined, block.weight, block.frame.gaps)
     yield slice(0, block.n), vars(block)["derived"]
 
 
-def _plain(rows: NDArray[np.float64], weight: Array | None) -> Block:
-    return Block(np.ascontiguousarray(rows), weight, Frame(np.zeros(rows.shape[1]), 1.0))
+def _plain(rows: NDArray[np.float64], weight: Array | None, gaps: bool) -> Block:
+    return Block(np.ascontiguousarray(rows), weight, Frame(np.zeros(rows.shape[1]), 1.0, gaps))

@@ -9,6 +9,7 @@ import numpy as np
 from .._types import Array
 from ..engine.alternating import T
 from ..engine.blocks import Blocks
+from ..engine.missing import with_unseen
 from ..kernels import EMPTY
 from ..kernels.gauss import GaussStatistics, inverse_cholesky
 from .base import MixtureClusterer, S
@@ -148,6 +149,16 @@ class GaussianClusterer(MixtureClusterer[S, T]):
                 covariances = covariances.mean(axis=1)
         factors = self._factors_of_covariances(covariances)
         return Components(N / N.sum(), origin + shift, covariances, factors, self._full)
+
+    def _first_components(
+        self, means: Array, statistics: GaussStatistics, blocks: Blocks, unit: float | Array
+    ) -> Components:
+        """The M-step of given memberships, from moments about the means: a full covariance takes variances for gaps."""
+        if self._full and statistics.seen is not None:
+            sizes = self._sizes(statistics, blocks)
+            second = with_unseen(statistics.second, sizes, statistics.seen, blocks.mean_variance)
+            statistics = statistics._replace(second=second, seen=None)
+        return self._maximise(means, statistics, blocks, unit)
 
     def _factors_of_covariances(self, covariances: Array) -> Array:
         if self.covariance_type == "full":

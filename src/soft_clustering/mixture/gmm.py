@@ -41,7 +41,6 @@ from ..engine.blocks import Block, Blocks, Extent, Frame, Subspace
 from ..engine.covariance import log_units, to_input_units
 from ..engine.initialisation import TRIMMED, input_rows, starting_centers, trimmed_rows
 from ..engine.loop import Policy, Run
-from ..engine.missing import with_unseen
 from ..engine.streaming import StreamingClusterer
 from ..engine.threads import threads_that_pay
 from ..inputs.features import validate_matrix
@@ -383,11 +382,7 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         about_zero = moments(np.zeros((self.n_clusters, blocks.d)), False)
         sizes = self._sizes(about_zero, blocks)
         means = about_zero.first / (sizes[:, None] if about_zero.seen is None else np.maximum(about_zero.seen, EMPTY))
-        statistics = moments(means, self._full)
-        if self._full and statistics.seen is not None:
-            second = with_unseen(statistics.second, sizes, statistics.seen, blocks.mean_variance)
-            statistics = statistics._replace(second=second, seen=None)
-        return self._maximise(means, statistics, blocks, blocks.frame.unit)
+        return self._first_components(means, moments(means, self._full), blocks, blocks.frame.unit)
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         n, K = blocks.n, self.n_clusters

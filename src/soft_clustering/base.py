@@ -49,6 +49,21 @@ def labels_from_memberships(
     return labels
 
 
+def without_noise(memberships: NDArray[Any], noise_mass: NDArray[Any] | None) -> NDArray[Any]:
+    """The memberships with rows of zeros for samples that are noise, so that they count nowhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> without_noise(np.array([[0.2, 0.5], [0.1, 0.4]]), np.array([0.3, 0.5]))
+    array([[0.2, 0.5],
+           [0. , 0. ]])
+    """
+    if noise_mass is None:
+        return memberships
+    return np.where(labels_from_memberships(memberships, noise_mass)[:, None] < 0, 0.0, memberships)
+
+
 def check_top_k(top_k: object) -> None:
     """Raise an error unless this many entries of a row can be kept."""
     if not isinstance(top_k, (int, np.integer)) or top_k < 1:

@@ -72,7 +72,8 @@ def quality(
     ------
     name : str
     value : float
-        NaN where a measure does not apply to the data or to the model.
+        NaN where a measure does not apply to the data or to the model. Beside noise, what needs no truth is that of the
+        samples that are not noise, with memberships divided by their sum.
     """
     modality = modality_of(estimator)
     U = memberships_of(estimator, X)
@@ -86,6 +87,9 @@ def quality(
     }
     data |= _data(modality, estimator, X, len(labels))
     constrained = getattr(estimator, "partition_constrained", True)
+    inside = data
+    if getattr(estimator, "membership_kind", None) == "subpartition":
+        inside, constrained = _clustered(data, labels, modality), True
     for name, measure in MEASURES.items():
         if not measure.applies_to(modality) or (measure.sense is None and not constrained):
             yield name, math.nan
@@ -94,7 +98,23 @@ def quality(
         elif measure.needs_truth and measure.modalities == ("graph",):
             yield name, METRICS[name](**(data | {"y_true": None if y is None else _cover(y)}))
         else:
-            yield name, METRICS[name](**data)
+            yield name, METRICS[name](**(data if measure.needs_truth else inside))
+
+
+def _clustered(data: dict[str, Any], labels: NDArray[Any], modality: str) -> dict[str, Any]:
+    """Return the data of the samples that are not noise, with memberships that sum to 1."""
+    kept = np.flatnonzero(labels >= 0)
+    if len(kept) < 2:
+        return {}
+    U, X = data["U"][kept], data.get("X")
+    found = {"labels": labels[kept], "U": U / U.sum(axis=1, keepdims=True)}
+    if X is not None:
+        found["X"] = X[np.ix_(kept, kept)] if modality == "distances" else _rows(X, kept)
+    return data | found
+
+
+def _rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows] if isinstance(X, list) else X[rows]
 
 
 def _classes(y: Any) -> NDArray[Any] | None:

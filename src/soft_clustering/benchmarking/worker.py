@@ -103,11 +103,13 @@ def predict_time(estimator: Estimator, X: DataLike) -> float | None:
     return None
 
 
-def save_memberships(path: str, estimator: Estimator, X: DataLike, labels: NDArray[Any]) -> None:
-    """Write the memberships of the training data; those of a hard clusterer are 0 and 1."""
+def save_memberships(path: str, estimator: Any, X: DataLike, labels: NDArray[Any]) -> None:
+    """Write the memberships of the training data; those of a hard clusterer are 0 and 1. Noise is a last column."""
     memberships = memberships_of(estimator, X)
     if memberships is None:
         memberships = labels[:, None] == np.unique(labels[labels >= 0])
+    if getattr(estimator, "membership_kind", None) == "subpartition":
+        memberships = np.column_stack([memberships, estimator.noise_mass_])
     np.save(path, np.asarray(memberships, dtype=np.float32))
 
 

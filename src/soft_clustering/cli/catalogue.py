@@ -23,6 +23,7 @@ _MEMBERSHIPS = {
     "possibilistic": "typicalities: each in [0, 1] on its own",
     "affiliation": "strengths: non-negative, not bounded",
     "credal": "pignistic probabilities, which sum to 1 for each sample",
+    "subpartition": "shares, which sum to 1 for each sample together with the noise",
 }
 _MODELS = (
     Column("model", "name"),
@@ -46,7 +47,7 @@ def list_models(args: argparse.Namespace) -> int:
     for row in REGISTRY:
         model = model_class(row.name)
         if args.modality in (None, model.modality):
-            kinds = {"modality": model.modality, "membership_kind": model.membership_kind}
+            kinds = {"modality": model.modality, "membership_kind": model().membership_kind}
             rows.append({name: value for name, value in row._asdict().items() if name != "module"} | kinds)
     if args.json:
         print(json.dumps(rows, indent=2))
@@ -77,7 +78,7 @@ def show_model(args: argparse.Namespace) -> int:
     facts = {
         "family": row.family,
         "input": INPUTS[model.modality],
-        "memberships": _MEMBERSHIPS[model.membership_kind],
+        "memberships": _MEMBERSHIPS[model().membership_kind],
         "new data": "can be predicted" if hasattr(model, "predict_memberships") else "cannot be predicted",
         "needs": extra,
         "use it for": row.use_when,

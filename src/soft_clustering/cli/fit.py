@@ -48,7 +48,8 @@ def fit(args: argparse.Namespace) -> int:
         _fit(estimator, data.X)
         seconds = time.perf_counter() - start
         if output is not None:
-            write_memberships(output, data.names_of_samples(), estimator.memberships_, estimator.labels_)
+            noise = getattr(estimator, "noise_mass_", None)
+            write_memberships(output, data.names_of_samples(), estimator.memberships_, estimator.labels_, noise)
         if saved is not None:
             from sklearn.pipeline import Pipeline
 
@@ -108,6 +109,7 @@ def _print_summary(data: Data, estimator: BaseSoftClusterer, seconds: float) -> 
     explanation = explain_memberships(
         estimator.memberships_,
         data.explained,
+        noise_mass=getattr(estimator, "noise_mass_", None),
         modality=data.modality,
         sample_names=data.ids,
         name=type(estimator).__name__,

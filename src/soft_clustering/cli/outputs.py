@@ -58,15 +58,18 @@ def memberships_file(name: str | None, force: bool) -> Iterator[Path | None]:
         yield partial
 
 
-def write_memberships(path: Path, names: Mapping[str, Any], memberships: Any, labels: NDArray[np.intp]) -> None:
-    """Write a row per sample: what names it, its memberships and its label."""
+def write_memberships(
+    path: Path, names: Mapping[str, Any], memberships: Any, labels: NDArray[np.intp], noise_mass: Any = None
+) -> None:
+    """Write a row per sample: what names it, its memberships, the noise mass if there is noise, and its label."""
     suffix, U = table_suffix(path), np.asarray(memberships)
     if suffix == ".npz":
-        arrays = {"memberships": U, "labels": labels}
+        arrays = {"memberships": U, "labels": labels} | ({} if noise_mass is None else {"noise_mass": noise_mass})
         ids = {} if "row" in names else {"ids": np.array(next(iter(names.values())), dtype=str)}
-        np.savez_compressed(path, **arrays | ids)  # type: ignore[arg-type]
+        np.savez_compressed(path, **arrays | ids)
         return
-    clusters = {f"cluster_{k}": U[:, k] for k in range(U.shape[1])} | {"label": labels}
+    clusters = {f"cluster_{k}": U[:, k] for k in range(U.shape[1])}
+    clusters |= ({} if noise_mass is None else {"noise": np.asarray(noise_mass)}) | {"label": labels}
     first = {f"{name}_" if name in clusters else name: values for name, values in names.items()}
     frame = require_pandas().DataFrame(first | clusters)
     if suffix == ".parquet":

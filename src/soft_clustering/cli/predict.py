@@ -35,9 +35,10 @@ def predict(args: argparse.Namespace) -> int:
         for note in _unknown(frame, preparation):
             say(note)
         U = np.asarray(model.predict_memberships(X))
-        labels = labels_from_memberships(U)
+        noise = model.predict_noise_mass(X) if model.membership_kind == "subpartition" else None
+        labels = labels_from_memberships(U, 0.0 if noise is None else noise)
         names = {"row": np.arange(len(U))} if ids is None or id_column is None else {id_column: list(ids)}
-        write_memberships(output, names, U, labels)
+        write_memberships(output, names, U, labels, noise)
     sizes = np.bincount(labels[labels >= 0], minlength=U.shape[1])
     print(f"{args.data}: {len(U)} rows by {type(model).__name__}, {U.shape[1]} clusters")
     print(f"mean membership: {U.max(axis=1).mean():.3f} in the strongest cluster")

@@ -12,19 +12,20 @@ from sklearn.utils.validation import _num_samples
 
 from .._estimators import Estimator
 from .._types import Array, DataLike, Names
-from ..base import labels_from_memberships
+from ..base import labels_from_memberships, without_noise
 from ..documents.corpus import DocumentClusterer
 from ..inputs.documents import is_text
 from ..metrics._validation import check_matrix
-from ..plotting.data import check_count
+from ..plotting.data import check_count, check_noise
 from .colours import PixelNames, profile_colours, read_image
 from .features import check_names
-from .memberships import clusterer_of, memberships_for
+from .memberships import clusterer_of, memberships_for, noise_for
 from .profile import Profile
 from .relations import profile_nodes, profile_pairs
 from .result import Explanation
 from .tables import Table, distances_to_means, profile_table, read_clients, read_partitions, read_table
 from .weights import borderline_samples, cluster_sizes, cluster_weights, typical_samples
+from .wording import percent
 from .words import distances_to_words, profile_shares, read_documents, word_shares
 
 _N_TOP, _N_WORDS = 5, 10
@@ -73,8 +74,8 @@ def explain(
     Notes
     -----
     A sample counts in a cluster by its membership. The rows of memberships whose sum exceeds 1 are divided by it, and
-    samples without a cluster count nowhere. Features are ranked by how far the 95 % interval of their standardised
-    difference is from 0; a category is the difference of a share, so that it is on the same scale. Intervals take the
+    samples without a cluster, or that are noise, count nowhere. Features are ranked by how far the 95 % interval of
+    their standardised difference is from 0; a category is the difference of a share, so that it is on the same scale. Intervals take the
     memberships as given. They are no tests: any clustering, of any data, makes differences.
 
     Examples
@@ -101,9 +102,11 @@ def explain(
         data = X if readable is None else readable(X)
     elif modality == "features" and feature_names is None and not hasattr(X, "columns"):
         feature_names = getattr(model, "feature_names_in_", None)
+    n, of_rows = _num_samples(data), modality in _OF_ROWS
     return explain_memberships(
-        memberships_for(model, X, _num_samples(data)) if modality in _OF_ROWS else clusterer.memberships_,
+        memberships_for(model, X, n) if of_rows else clusterer.memberships_,
         data,
+        noise_mass=noise_for(model, X, n) if of_rows else getattr(clusterer, "noise_mass_", None),
         modality=modality,
         feature_names=feature_names,
         sample_names=sample_names,
@@ -117,6 +120,7 @@ def explain_memberships(
     U: ArrayLike,
     X: DataLike,
     *,
+    noise_mass: ArrayLike | None = None,
     modality: str = "features",
     feature_names: Names | None = None,
     sample_names: Names | None = None,
@@ -132,6 +136,8 @@ def explain_memberships(
         Memberships of any kind, non-negative.
     X : data of the modality
         The samples that the memberships are of.
+    noise_mass : array-like of shape (n_samples,), default=None
+        Memberships in the noise. Samples that are noise count in no cluster.
     modality : str, default='features'
         ``'features'``: a table. ``'documents'``: texts or counts of words. ``'graph'``: an adjacency matrix, a networkx
         graph or edges. ``'image'``: an image or a volume. ``'distances'``, ``'similarities'``: a matrix of all pairs.
@@ -161,6 +167,11 @@ def explain_memberships(
       typical: 21, 34, 22, 29, 30
     """
     U = check_matrix("U", U, "n_clusters")
+    noise, notes = check_noise(noise_mass, len(U)), []
+    if noise is not None:
+        U = without_noise(U, noise)
+        left_out = int((~U.any(axis=1)).sum())
+        notes.append(f"Noise, in no cluster: {left_out} of {len(U)} samples ({percent(left_out / len(U))}).")
     check_count("n_samples", n_samples)
     n_top = (_N_WORDS if modality == "documents" else _N_TOP) if n_top is None else check_count("n_top", n_top)
     if modality not in _READERS:
@@ -178,7 +189,7 @@ def explain_memberships(
         borderline=borderline_samples(U, n_samples),
         sample_names=found.names if sample_names is None else check_names("sample_names", sample_names, len(U)),
         n_top=n_top,
-        notes=list(found.notes),
+        notes=[*notes, *found.notes],
     )
 
 

@@ -48,9 +48,22 @@ def memberships_for(model: Estimator, X: DataLike, n: int) -> Array:
         if fitted is None:
             raise TypeError(f"model must be a clusterer. {name} has no memberships: pass them to explain_memberships.")
         raise ValueError(f"X must be the {fitted} samples of the fit, because {name} cannot predict. Got {n} samples.")
-    rows = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
-    found = np.asarray(getattr(clusterer, method)(rows))
+    found = np.asarray(getattr(clusterer, method)(_rows(model, X)))
     return _crisp(found, getattr(clusterer, "n_clusters", 1)) if method == "predict" else found.astype(np.float64)
+
+
+def noise_for(model: Estimator, X: DataLike, n: int) -> Array | None:
+    """Return the noise mass of the n samples of X beside their memberships; None if there is no noise."""
+    clusterer = clusterer_of(model)
+    if getattr(clusterer, "membership_kind", None) != "subpartition":
+        return None
+    of_fit = len(clusterer.noise_mass_) == n if hasattr(clusterer, "noise_mass_") else False
+    return np.asarray(clusterer.noise_mass_ if of_fit else clusterer.predict_noise_mass(_rows(model, X)), dtype=float)
+
+
+def _rows(model: Estimator, X: DataLike) -> Any:
+    """Return what the clusterer of a pipeline gets."""
+    return model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
 
 
 def _crisp(labels: Any, n_clusters: int | None = 1) -> Array:

@@ -34,7 +34,7 @@ def partial_distances(points: Array, centers: Array) -> Array:
     """
     shared = (~np.isnan(points)).astype(np.float64) @ (~np.isnan(centers)).T
     D = points.shape[1] * reference.squared_distances(points, centers)
-    distances = np.full_like(D, np.inf)
+    distances: Array = np.full(D.shape, np.inf)
     np.divide(D, shared, out=distances, where=shared > 0)
     return distances
 

@@ -19,10 +19,13 @@ from .data import (
     check_count,
     check_features,
     check_memberships,
+    check_noise,
     check_numbers,
     estimator_memberships,
+    estimator_noise,
     feature_names,
     sample_rows,
+    with_noise,
 )
 from .drawing import (
     cluster_legend,
@@ -51,6 +54,8 @@ class MembershipContourDisplay:
         The grid: at least two numbers, increasing by equal steps.
     memberships : array-like of shape (n_y, n_x, n_clusters)
         The memberships on the grid; NaN where the surface is unknown.
+    noise_mass : array-like of shape (n_y, n_x), default=None
+        Memberships in the noise on the grid; noise is grey.
     points : array-like of shape (n_samples, 2), default=None
         Drawn as dots.
     centers : array-like of shape (n_clusters, 2), default=None
@@ -91,6 +96,7 @@ class MembershipContourDisplay:
         y: ArrayLike,
         memberships: ArrayLike,
         *,
+        noise_mass: ArrayLike | None = None,
         points: ArrayLike | None = None,
         centers: ArrayLike | None = None,
         axis_names: Sequence[str] | None = None,
@@ -105,16 +111,18 @@ class MembershipContourDisplay:
                 f"memberships must have shape ({shape[0]}, {shape[1]}, n_clusters). "
                 f"Got shape {self.memberships.shape} instead."
             )
-        check_memberships(self._known())
+        check_memberships(self._known(self.memberships))
+        self.noise_mass = None if noise_mass is None else np.asarray(noise_mass, dtype=np.float64).reshape(shape)
         K = self.memberships.shape[2]
         self.points = None if points is None else check_numbers("points", points, "n_samples", 2)
         self.centers = None if centers is None else check_numbers("centers", centers, K, 2)
         self.axis_names = check_axis_names(axis_names, 2)
         self.name = name
 
-    def _known(self) -> Array:
-        """Return the memberships at the grid points where they are known, a row for each point."""
-        return self.memberships[~np.isnan(self.memberships).any(axis=2)]
+    def _known(self, values: Array) -> Array:
+        """Return values of the grid points where the memberships are known, an entry for each point."""
+        known: Array = values[~np.isnan(self.memberships).any(axis=2)]
+        return known
 
     @classmethod
     def from_estimator(
@@ -152,6 +160,7 @@ class MembershipContourDisplay:
             x,
             y,
             surface.reshape(len(y), len(x), -1),
+            noise_mass=estimator_noise(estimator, grid),
             points=points,
             centers=getattr(estimator, "centers_", None),
             axis_names=feature_names(X, 2),
@@ -164,6 +173,7 @@ class MembershipContourDisplay:
         memberships: ArrayLike,
         X: MatrixLike,
         *,
+        noise_mass: ArrayLike | None = None,
         grid_resolution: int = 200,
         centers: ArrayLike | None = None,
         name: str | None = None,
@@ -178,6 +188,8 @@ class MembershipContourDisplay:
         memberships : array-like of shape (n_samples, n_clusters)
         X : array-like or data frame of shape (n_samples, 2)
             At least three different samples, not all on a line.
+        noise_mass : array-like of shape (n_samples,), default=None
+            Memberships in the noise; noise is grey.
         grid_resolution : int, default=200
             Grid points along an axis.
         centers : array-like of shape (n_clusters, 2), default=None
@@ -194,16 +206,18 @@ class MembershipContourDisplay:
         display : MembershipContourDisplay
         """
         points, x, y = _grid(X, grid_resolution)
-        memberships = check_memberships(memberships, len(points))
+        memberships, noise = check_memberships(memberships, len(points)), check_noise(noise_mass, len(points))
         rows = sample_rows(len(points), max_points)
         try:
-            surface = LinearNDInterpolator(points[rows], memberships[rows], rescale=True)
+            columns = with_noise(memberships, noise)[rows]
+            surface = LinearNDInterpolator(points[rows], columns, rescale=True)(*np.meshgrid(x, y))
         except (QhullError, ValueError) as error:
             raise ValueError("X must have at least three different samples, not all on a line.") from error
         display = cls(
             x,
             y,
-            surface(*np.meshgrid(x, y)),
+            surface[..., : memberships.shape[1]],
+            noise_mass=None if noise is None else surface[..., -1],
             points=points,
             centers=centers,
             axis_names=feature_names(X, 2),
@@ -243,7 +257,8 @@ class MembershipContourDisplay:
         self.figure_ = ax.figure
         colors = np.zeros((*self.memberships.shape[:2], 4))
         known = ~np.isnan(self.memberships).any(axis=2)
-        colors[known] = membership_colors(self._known(), min_opacity=0)
+        noise = None if self.noise_mass is None else self._known(self.noise_mass)
+        colors[known] = membership_colors(self._known(self.memberships), noise_mass=noise, min_opacity=0)
         colors[..., 3] *= 0.45 * self.memberships.any(axis=2)
         half = (self.x[1] - self.x[0]) / 2, (self.y[1] - self.y[0]) / 2
         extent = (self.x[0] - half[0], self.x[-1] + half[0], self.y[0] - half[1], self.y[-1] + half[1])
@@ -280,7 +295,8 @@ class MembershipContourDisplay:
             Line2D([], [], color="0.3", linewidth=width, label=f"membership {level:g}")
             for level, width in zip(levels, widths, strict=True)
         ]
-        self.legend_ = cluster_legend(ax, K, centers=self.centers is not None, further=lines)
+        shows = {"noise": noise is not None, "centers": self.centers is not None}
+        self.legend_ = cluster_legend(ax, K, **shows, further=lines)
         return self
 
     def _contour(self, k: int, style: dict[str, Any]) -> Any:

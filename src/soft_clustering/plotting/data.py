@@ -67,6 +67,24 @@ def estimator_memberships(estimator: Estimator, X: DataLike | None = None) -> An
     return estimator.memberships_
 
 
+def estimator_noise(estimator: Any, X: DataLike | None = None) -> Any:
+    """Return the noise mass beside the memberships of :func:`estimator_memberships`; None if there is no noise."""
+    if getattr(estimator, "membership_kind", None) != "subpartition":
+        return None
+    predicts = X is not None and hasattr(estimator, "predict_noise_mass")
+    return estimator.predict_noise_mass(X) if predicts else estimator.noise_mass_
+
+
+def check_noise(noise_mass: ArrayLike | None, n_samples: int) -> Array | None:
+    """Return a finite, non-negative vector (n_samples,), or None."""
+    return None if noise_mass is None else check_numbers("noise_mass", noise_mass, n_samples, negative=False)
+
+
+def with_noise(memberships: Array, noise_mass: Array | None) -> Array:
+    """Return the memberships, the noise as a last column if there is any."""
+    return memberships if noise_mass is None else np.column_stack([memberships, noise_mass])
+
+
 def feature_names(X: object, n_features: int) -> list[str]:
     """Return the names of a data frame's columns; without them, the features are numbered."""
     columns = getattr(X, "columns", range(n_features))

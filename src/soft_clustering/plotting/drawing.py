@@ -104,6 +104,7 @@ def cluster_legend(
     n_clusters: int,
     *,
     none: bool = False,
+    noise: bool = False,
     uncertain: bool = False,
     centers: bool = False,
     further: Sequence[Line2D] = (),
@@ -116,7 +117,7 @@ def cluster_legend(
         return Line2D([], [], color=color, marker=marker, label=label, **style)
 
     handles = [entry(f"cluster {k}", color) for k, color in enumerate(cluster_colors(n_clusters))]
-    handles += [entry("no cluster", UNASSIGNED)] if none else []
+    handles += [entry("noise" if noise else "no cluster", UNASSIGNED)] if none or noise else []
     handles += [entry("uncertain", (0.3, 0.3, 0.3, 0.25))] if uncertain else []
     handles += [entry("centre", "0.3", "X")] if centers else []
     handles += further

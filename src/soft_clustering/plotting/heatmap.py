@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._estimators import Estimator
 from .._types import DataLike
 from ..base import labels_from_memberships
-from .data import check_count, check_memberships, estimator_memberships
+from .data import check_count, check_memberships, check_noise, estimator_memberships, estimator_noise, with_noise
 from .drawing import one_axes, title
 from .palette import UNASSIGNED, cluster_colors, from_hex, membership_shares
 
@@ -27,6 +27,8 @@ class MembershipHeatmapDisplay:
     Parameters
     ----------
     memberships : array-like of shape (n_samples, n_clusters)
+    noise_mass : array-like of shape (n_samples,), default=None
+        Memberships in the noise, the last column.
     name : str, default=None
         The name of the estimator, for the title.
 
@@ -52,8 +54,9 @@ class MembershipHeatmapDisplay:
     450
     """
 
-    def __init__(self, memberships: ArrayLike, *, name: str | None = None) -> None:
+    def __init__(self, memberships: ArrayLike, *, noise_mass: ArrayLike | None = None, name: str | None = None) -> None:
         self.memberships = check_memberships(memberships)
+        self.noise_mass = check_noise(noise_mass, len(self.memberships))
         self.name = name
 
     @classmethod
@@ -75,18 +78,27 @@ class MembershipHeatmapDisplay:
         -------
         display : MembershipHeatmapDisplay
         """
-        name = type(estimator).__name__
-        return cls.from_memberships(estimator_memberships(estimator, X), name=name, ax=ax, **kwargs)
+        noise, name = estimator_noise(estimator, X), type(estimator).__name__
+        memberships = estimator_memberships(estimator, X)
+        return cls.from_memberships(memberships, noise_mass=noise, name=name, ax=ax, **kwargs)
 
     @classmethod
     def from_memberships(
-        cls, memberships: ArrayLike, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
+        cls,
+        memberships: ArrayLike,
+        *,
+        noise_mass: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
     ) -> MembershipHeatmapDisplay:
         """Draw given memberships.
 
         Parameters
         ----------
         memberships : array-like of shape (n_samples, n_clusters)
+        noise_mass : array-like of shape (n_samples,), default=None
+            Memberships in the noise, the last column.
         name : str, default=None
             For the title.
         ax : matplotlib Axes, default=None
@@ -97,7 +109,7 @@ class MembershipHeatmapDisplay:
         -------
         display : MembershipHeatmapDisplay
         """
-        return cls(memberships, name=name).plot(ax, **kwargs)
+        return cls(memberships, noise_mass=noise_mass, name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, max_lines: int = 500, **kwargs: Any) -> MembershipHeatmapDisplay:
         """Draw.
@@ -119,25 +131,28 @@ class MembershipHeatmapDisplay:
         self.ax_ = ax = one_axes(ax)
         self.figure_ = ax.figure
         n, K = self.memberships.shape
-        labels = labels_from_memberships(self.memberships)
-        groups = np.where(labels < 0, K, labels)
-        self.order_ = np.lexsort((-membership_shares(self.memberships).max(axis=1), groups))
+        labels = labels_from_memberships(self.memberships, 0.0 if self.noise_mass is None else self.noise_mass)
+        groups, columns = np.where(labels < 0, K, labels), with_noise(self.memberships, self.noise_mass)
+        self.order_ = np.lexsort((-membership_shares(columns).max(axis=1), groups))
         borders = np.cumsum(np.bincount(groups, minlength=K + 1))
         even = np.linspace(0, n, min(n, check_count("max_lines", max_lines)) + 1).round()
         self.edges_ = np.unique(np.concatenate([even, borders])).astype(np.intp)
         sizes = np.diff(self.edges_)
-        lines = np.add.reduceat(self.memberships[self.order_], self.edges_[:-1], axis=0) / sizes[:, None]
+        lines = np.add.reduceat(columns[self.order_], self.edges_[:-1], axis=0) / sizes[:, None]
         largest = max(1.0, float(self.memberships.max()))
         style: dict[str, Any] = {"cmap": "Blues", "vmin": 0.0, "vmax": largest, "rasterized": True}
-        self.heatmap_ = ax.pcolormesh(np.arange(K + 1) - 0.5, self.edges_, lines, **(style | kwargs))
+        n_columns = columns.shape[1]
+        self.heatmap_ = ax.pcolormesh(np.arange(n_columns + 1) - 0.5, self.edges_, lines, **(style | kwargs))
         colors = np.vstack([cluster_colors(K), from_hex((UNASSIGNED,))])[groups[self.order_][self.edges_[:-1]]]
-        width = K / 30
+        width = n_columns / 30
         left = [-0.5 - 2 * width, -0.5 - width]
         self.strip_ = ax.pcolormesh(left, self.edges_, colors[:, None], rasterized=True)
-        ax.hlines(borders[borders < n], -0.5, K - 0.5, colors="0.5", linewidth=0.6)
+        ax.hlines(borders[borders < n], -0.5, n_columns - 0.5, colors="0.5", linewidth=0.6)
         mean = f"\n(a line is the mean of up to {sizes.max()})" if sizes.max() > 1 else ""
-        ax.set(xlim=(left[0], K - 0.5), ylim=(n, 0), xlabel="cluster", ylabel="samples, sorted by cluster" + mean)
-        ax.set_xticks(range(K))
+        ax.set(
+            xlim=(left[0], n_columns - 0.5), ylim=(n, 0), xlabel="cluster", ylabel="samples, sorted by cluster" + mean
+        )
+        ax.set_xticks(range(n_columns), [*map(str, range(K)), *["noise"] * (n_columns - K)])
         ax.yaxis.set_major_formatter("{x:,.0f}")
         ax.set_title(title(self.name, "memberships"))
         self.colorbar_ = self.figure_.colorbar(self.heatmap_, ax=ax, label="membership")

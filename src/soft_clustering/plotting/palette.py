@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._types import Array
-from .data import check_count, check_memberships
+from .data import check_count, check_memberships, check_noise, with_noise
 
 # Derived by tools/make_palette.py.
 PALETTE = (
@@ -86,13 +86,17 @@ def membership_shares(memberships: NDArray[Any]) -> Array:
     return shares
 
 
-def membership_colors(memberships: ArrayLike, *, min_opacity: float = 0.25) -> Array:
+def membership_colors(
+    memberships: ArrayLike, *, noise_mass: ArrayLike | None = None, min_opacity: float = 0.25
+) -> Array:
     """Return the colour of each sample: a mixture of its clusters' colours, fainter if the sample is uncertain.
 
     Parameters
     ----------
     memberships : array-like of shape (n_samples, n_clusters)
         Non-negative.
+    noise_mass : array-like of shape (n_samples,), default=None
+        Memberships in the noise, which is grey.
     min_opacity : float, default=0.25
         Opacity of a sample of certainty 0, in [0, 1].
 
@@ -104,7 +108,7 @@ def membership_colors(memberships: ArrayLike, *, min_opacity: float = 0.25) -> A
     Notes
     -----
     With shares p_ik = u_ik / sum_l u_il, the colour is the mean of the clusters' colours weighted by p_i, taken in
-    amounts of light. The opacity grows from ``min_opacity`` to 1 with the certainty
+    amounts of light; noise counts as one more cluster. The opacity grows from ``min_opacity`` to 1 with the certainty
 
         c_i = min(1, sum_k u_ik) (max_k p_ik - 1 / K) / (1 - 1 / K),
 
@@ -122,7 +126,10 @@ def membership_colors(memberships: ArrayLike, *, min_opacity: float = 0.25) -> A
     memberships = check_memberships(memberships)
     if not 0 <= min_opacity <= 1:
         raise ValueError(f"min_opacity must be in [0, 1]. Got {min_opacity!r} instead.")
-    return mixed_colors(memberships, cluster_colors(memberships.shape[1]), min_opacity)
+    colors, noise = cluster_colors(memberships.shape[1]), check_noise(noise_mass, len(memberships))
+    if noise is not None:
+        colors = np.vstack([colors, from_hex((UNASSIGNED,))])
+    return mixed_colors(with_noise(memberships, noise), colors, min_opacity)
 
 
 def mixed_colors(memberships: Array, colors: Array, min_opacity: float = 0.25) -> Array:

@@ -10,7 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._estimators import Estimator
 from .._types import MatrixLike
-from .data import check_axis_names, check_memberships, check_numbers, estimator_memberships, in_the_plane, sample_rows
+from .data import (
+    check_axis_names,
+    check_memberships,
+    check_noise,
+    check_numbers,
+    estimator_memberships,
+    estimator_noise,
+    in_the_plane,
+    sample_rows,
+    with_noise,
+)
 from .drawing import (
     cluster_legend,
     draw_centers,
@@ -21,7 +31,7 @@ from .drawing import (
     scatter_memberships,
     title,
 )
-from .palette import cluster_colors, membership_colors
+from .palette import UNASSIGNED, cluster_colors, from_hex, membership_colors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +47,8 @@ class MembershipScatterDisplay:
     ----------
     points : array-like of shape (n_samples, 2) or (n_samples, 1)
     memberships : array-like of shape (n_samples, n_clusters)
+    noise_mass : array-like of shape (n_samples,), default=None
+        Memberships in the noise; noise is grey.
     centers : array-like of shape (n_clusters, 2) or (n_clusters, 1), default=None
         Drawn as crosses.
     axis_names : sequence of str, default=None
@@ -76,6 +88,7 @@ class MembershipScatterDisplay:
         points: ArrayLike,
         memberships: ArrayLike,
         *,
+        noise_mass: ArrayLike | None = None,
         centers: ArrayLike | None = None,
         axis_names: Sequence[str] | None = None,
         name: str | None = None,
@@ -85,6 +98,7 @@ class MembershipScatterDisplay:
         if d not in (1, 2):
             raise ValueError(f"points must have 1 or 2 columns. Got {d} instead.")
         self.memberships = check_memberships(memberships, n)
+        self.noise_mass = check_noise(noise_mass, n)
         self.centers = None if centers is None else check_numbers("centers", centers, self.memberships.shape[1], d)
         self.axis_names = check_axis_names(axis_names, d)
         self.name = name
@@ -109,10 +123,15 @@ class MembershipScatterDisplay:
         -------
         display : MembershipScatterDisplay
         """
-        memberships = estimator_memberships(estimator, X)
-        centers = getattr(estimator, "centers_", None)
-        name = type(estimator).__name__
-        return cls.from_memberships(memberships, X, centers=centers, name=name, ax=ax, **kwargs)
+        return cls.from_memberships(
+            estimator_memberships(estimator, X),
+            X,
+            noise_mass=estimator_noise(estimator, X),
+            centers=getattr(estimator, "centers_", None),
+            name=type(estimator).__name__,
+            ax=ax,
+            **kwargs,
+        )
 
     @classmethod
     def from_memberships(
@@ -120,6 +139,7 @@ class MembershipScatterDisplay:
         memberships: ArrayLike,
         X: MatrixLike,
         *,
+        noise_mass: ArrayLike | None = None,
         centers: ArrayLike | None = None,
         name: str | None = None,
         ax: Axes | None = None,
@@ -131,6 +151,8 @@ class MembershipScatterDisplay:
         ----------
         memberships : array-like of shape (n_samples, n_clusters)
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        noise_mass : array-like of shape (n_samples,), default=None
+            Memberships in the noise; noise is grey.
         centers : array-like of shape (n_clusters, n_features), default=None
         name : str, default=None
             For the title.
@@ -143,7 +165,8 @@ class MembershipScatterDisplay:
         display : MembershipScatterDisplay
         """
         points, centers, axis_names = in_the_plane(X, centers)
-        return cls(points, memberships, centers=centers, axis_names=axis_names, name=name).plot(ax, **kwargs)
+        display = cls(points, memberships, noise_mass=noise_mass, centers=centers, axis_names=axis_names, name=name)
+        return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, max_points: int = 20_000, **kwargs: Any) -> MembershipScatterDisplay:
         """Draw.
@@ -166,22 +189,24 @@ class MembershipScatterDisplay:
         self.figure_ = ax.figure
         self.shown_: NDArray[np.intp] = sample_rows(len(self.points), max_points)
         points, memberships = self.points[self.shown_], self.memberships[self.shown_]
+        noise = None if self.noise_mass is None else self.noise_mass[self.shown_]
         axis_names, centers = self.axis_names, self.centers
         self.points_: Any
         if points.shape[1] == 1:
             order = np.argsort(points[:, 0], kind="stable")
             style = {"marker": ".", "markersize": 4, "linewidth": 1.2, "rasterized": True} | kwargs
+            colors = cluster_colors(K) if noise is None else np.vstack([cluster_colors(K), from_hex((UNASSIGNED,))])
             self.points_ = [
                 ax.plot(points[order, 0], column, **({"color": color} | style))[0]
-                for color, column in zip(cluster_colors(K), memberships[order].T, strict=True)
+                for color, column in zip(colors, with_noise(memberships, noise)[order].T, strict=True)
             ]
             axis_names = [*axis_names, "membership"]
             centers = None if centers is None else np.column_stack([centers, np.zeros(K)])
-            self.legend_ = cluster_legend(ax, K, centers=centers is not None)
+            self.legend_ = cluster_legend(ax, K, noise=noise is not None, centers=centers is not None)
         else:
-            self.points_ = scatter_memberships(ax, points, membership_colors(memberships), **kwargs)
-            none = not memberships.any(axis=1).all()
-            self.legend_ = cluster_legend(ax, K, none=none, uncertain=K > 1, centers=centers is not None)
+            self.points_ = scatter_memberships(ax, points, membership_colors(memberships, noise_mass=noise), **kwargs)
+            shows = {"none": not memberships.any(axis=1).all(), "noise": noise is not None, "uncertain": K > 1}
+            self.legend_ = cluster_legend(ax, K, **shows, centers=centers is not None)
         self.centers_ = None if centers is None else draw_centers(ax, centers)
         self.note_ = note_of_sample(ax, len(points), len(self.points), "samples")
         ax.set_xlabel(plain(axis_names[0]))

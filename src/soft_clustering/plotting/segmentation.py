@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._estimators import Estimator
 from .._types import Array
-from .data import check_count, check_memberships, check_numbers, estimator_memberships
+from .data import check_count, check_memberships, check_noise, check_numbers, estimator_memberships, estimator_noise
 from .drawing import cluster_legend, panels, title, write_note
 from .palette import membership_colors
 
@@ -29,6 +29,8 @@ class SegmentationDisplay:
         Three channels are drawn as colours, other numbers as their mean.
     memberships : array-like of shape (n_pixels, n_clusters)
         In row-major order. Memberships of shape (height, width, n_clusters) are reshaped.
+    noise_mass : array-like of shape (n_pixels,) or (height, width), default=None
+        Memberships in the noise; noise is grey.
     bias : array-like of shape (height, width) or (depth, height, width), default=None
         The gain by which intensities were multiplied.
     corrected : array-like, of the shape of the image, default=None
@@ -64,6 +66,7 @@ class SegmentationDisplay:
         image: ArrayLike,
         memberships: ArrayLike,
         *,
+        noise_mass: ArrayLike | None = None,
         bias: ArrayLike | None = None,
         corrected: ArrayLike | None = None,
         name: str | None = None,
@@ -84,6 +87,8 @@ class SegmentationDisplay:
                 f"Got shape {memberships.shape} instead."
             )
         self.memberships = memberships.reshape(*shape, -1)
+        noise = None if noise_mass is None else check_noise(np.ravel(noise_mass), len(memberships))
+        self.noise_mass = None if noise is None else noise.reshape(shape)
         self.bias = None if bias is None else check_numbers("bias", bias, *shape)
         self.corrected = None if corrected is None else check_numbers("corrected", corrected, *self.image.shape)
         self.name = name
@@ -112,6 +117,7 @@ class SegmentationDisplay:
         return cls(
             X,
             estimator_memberships(estimator),
+            noise_mass=estimator_noise(estimator),
             bias=getattr(estimator, "gain_", None),
             corrected=getattr(estimator, "corrected_image_", None),
             name=type(estimator).__name__,
@@ -123,6 +129,7 @@ class SegmentationDisplay:
         memberships: ArrayLike,
         image: ArrayLike,
         *,
+        noise_mass: ArrayLike | None = None,
         bias: ArrayLike | None = None,
         corrected: ArrayLike | None = None,
         name: str | None = None,
@@ -135,6 +142,8 @@ class SegmentationDisplay:
         ----------
         memberships : array-like of shape (n_pixels, n_clusters) or (height, width, n_clusters)
         image : array-like of shape (height, width), (height, width, n_channels) or (depth, height, width)
+        noise_mass : array-like of shape (n_pixels,) or (height, width), default=None
+            Memberships in the noise; noise is grey.
         bias : array-like of shape (height, width) or (depth, height, width), default=None
         corrected : array-like, of the shape of the image, default=None
         name : str, default=None
@@ -147,7 +156,8 @@ class SegmentationDisplay:
         -------
         display : SegmentationDisplay
         """
-        return cls(image, memberships, bias=bias, corrected=corrected, name=name).plot(ax, **kwargs)
+        display = cls(image, memberships, noise_mass=noise_mass, bias=bias, corrected=corrected, name=name)
+        return display.plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, max_side: int = 800, **kwargs: Any) -> SegmentationDisplay:
         """Draw.
@@ -169,7 +179,8 @@ class SegmentationDisplay:
         step = -(-max(height, width) // check_count("max_side", max_side))
         some = (*(size // 2 for size in depth), slice(None, None, step), slice(None, None, step))
         memberships = self.memberships[some]
-        colors = membership_colors(memberships.reshape(-1, memberships.shape[-1]))
+        noise = None if self.noise_mass is None else self.noise_mass[some].ravel()
+        colors = membership_colors(memberships.reshape(-1, memberships.shape[-1]), noise_mass=noise)
         pictures = {"image": _grey_or_color(self.image[some]), "memberships": colors.reshape(*memberships.shape[:2], 4)}
         if self.bias is not None:
             pictures["bias field"] = self.bias[some]
@@ -189,8 +200,9 @@ class SegmentationDisplay:
             if what == "bias field" and np.ptp(picture) > 0:
                 self.contours_ = panel.contour(picture, levels=6, colors="white", linewidths=0.8)
                 panel.clabel(self.contours_, fontsize="x-small")
-        none = not memberships.any(axis=2).all()
-        self.legend_ = cluster_legend(self.axes_[n_columns - 1], memberships.shape[2], none=none, uncertain=True)
+        K, none = memberships.shape[2], not memberships.any(axis=2).all()
+        place = self.axes_[n_columns - 1]
+        self.legend_ = cluster_legend(place, K, none=none, noise=noise is not None, uncertain=True)
         remarks = [f"slice {depth[0] // 2} of 0 to {depth[0] - 1}"] if depth else []
         remarks += [f"1 of {step * step} pixels shown"] if step > 1 else []
         self.note_ = write_note(self.axes_[0], "\n".join(remarks)) if remarks else None

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._estimators import Estimator
 from .._types import Array, DataLike
-from .data import check_memberships, estimator_memberships, sample_rows
+from .data import check_memberships, check_noise, estimator_memberships, estimator_noise, sample_rows
 from .drawing import one_axes, scatter_memberships, title, write_note
 from .palette import cluster_colors, membership_colors, membership_shares
 
@@ -30,6 +30,8 @@ class TernaryDisplay:
     ----------
     memberships : array-like of shape (n_samples, 3)
         Rows are divided by their sums; a row of zeros is not drawn.
+    noise_mass : array-like of shape (n_samples,), default=None
+        Memberships in the noise; noise is grey.
     name : str, default=None
         The name of the estimator, for the title.
 
@@ -53,8 +55,9 @@ class TernaryDisplay:
     150
     """
 
-    def __init__(self, memberships: ArrayLike, *, name: str | None = None) -> None:
+    def __init__(self, memberships: ArrayLike, *, noise_mass: ArrayLike | None = None, name: str | None = None) -> None:
         self.memberships = check_memberships(memberships)
+        self.noise_mass = check_noise(noise_mass, len(self.memberships))
         if self.memberships.shape[1] != 3:
             raise ValueError(f"memberships must have shape (n_samples, 3). Got shape {self.memberships.shape} instead.")
         if not self.memberships.any():
@@ -80,18 +83,27 @@ class TernaryDisplay:
         -------
         display : TernaryDisplay
         """
-        name = type(estimator).__name__
-        return cls.from_memberships(estimator_memberships(estimator, X), name=name, ax=ax, **kwargs)
+        noise, name = estimator_noise(estimator, X), type(estimator).__name__
+        memberships = estimator_memberships(estimator, X)
+        return cls.from_memberships(memberships, noise_mass=noise, name=name, ax=ax, **kwargs)
 
     @classmethod
     def from_memberships(
-        cls, memberships: ArrayLike, *, name: str | None = None, ax: Axes | None = None, **kwargs: Any
+        cls,
+        memberships: ArrayLike,
+        *,
+        noise_mass: ArrayLike | None = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **kwargs: Any,
     ) -> TernaryDisplay:
         """Draw given memberships.
 
         Parameters
         ----------
         memberships : array-like of shape (n_samples, 3)
+        noise_mass : array-like of shape (n_samples,), default=None
+            Memberships in the noise; noise is grey.
         name : str, default=None
             For the title.
         ax : matplotlib Axes, default=None
@@ -102,7 +114,7 @@ class TernaryDisplay:
         -------
         display : TernaryDisplay
         """
-        return cls(memberships, name=name).plot(ax, **kwargs)
+        return cls(memberships, noise_mass=noise_mass, name=name).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, *, max_points: int = 20_000, **kwargs: Any) -> TernaryDisplay:
         """Draw.
@@ -125,9 +137,13 @@ class TernaryDisplay:
         placed = np.flatnonzero(self.memberships.any(axis=1))
         self.shown_ = placed[sample_rows(len(placed), max_points)]
         shown = self.memberships[self.shown_]
+        noise = None if self.noise_mass is None else self.noise_mass[self.shown_]
         _triangle(ax)
         self.points_ = scatter_memberships(
-            ax, membership_shares(shown) @ CORNERS, membership_colors(shown), **({"zorder": 3} | kwargs)
+            ax,
+            membership_shares(shown) @ CORNERS,
+            membership_colors(shown, noise_mass=noise),
+            **({"zorder": 3} | kwargs),
         )
         n = len(self.memberships)
         remarks = [f"{len(shown):,} of {len(placed):,} samples shown"] if len(shown) < len(placed) else []

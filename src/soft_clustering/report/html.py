@@ -300,7 +300,7 @@ def _results(summary: Summary) -> dict[str, Any]:
 
 def _color(summary: Summary, number: int) -> str:
     palette: list[str] = summary["palette"]
-    return palette[number % len(palette)]
+    return palette[number % len(palette)] if number >= 0 else str(summary["unassigned"])
 
 
 def _disputed(summary: Summary) -> dict[str, Any] | None:

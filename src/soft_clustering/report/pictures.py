@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._extras import require
-from ..plotting.palette import PALETTE, from_hex, mixed_colors
+from ..plotting.palette import PALETTE, UNASSIGNED, from_hex, mixed_colors
 
 #: The largest width of a picture in pixels.
 _WIDTH = 320
@@ -26,7 +26,7 @@ def segmentation_picture(memberships: NDArray[Any], colors: list[int], height: i
     memberships : array-like of shape (height * width, n_clusters)
         A row per pixel, row by row.
     colors : list of int
-        The number of each cluster's colour in the palette.
+        The number of each cluster's colour in the palette; -1 is the grey of noise.
     height, width : int
         The size of the image. Of a wider image every second (third, ...) pixel is shown, in both directions.
 
@@ -43,7 +43,8 @@ def segmentation_picture(memberships: NDArray[Any], colors: list[int], height: i
     image = require("PIL.Image", "A report of an image needs Pillow")
     step = -(-width // _WIDTH)
     part = memberships.reshape(height, width, -1)[::step, ::step]
-    own = from_hex(PALETTE)[np.asarray(colors) % len(PALETTE)]
+    numbers = np.asarray(colors)
+    own = np.where(numbers[:, None] < 0, from_hex((UNASSIGNED,)), from_hex(PALETTE)[numbers % len(PALETTE)])
     mixed = mixed_colors(np.asarray(part.reshape(-1, part.shape[2]), dtype=np.float64), own)
     on_white = 1 - mixed[:, 3:] * (1 - mixed[:, :3])
     pixels = np.rint(on_white * 255).astype(np.uint8).reshape(*part.shape[:2], 3)

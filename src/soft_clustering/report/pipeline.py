@@ -29,7 +29,7 @@ from ..recommendation import Recommendation, recommend
 from ..recommendation.recommend import EVENNESS
 from ..selection.criteria import choice_of
 from .html import write
-from .summary import Summary, saved_memberships, summarize_comparison
+from .summary import Summary, clusters_and_noise, saved_memberships, summarize_comparison
 
 #: The measures of a record that can choose K without classes, by the kind of data; the first one that chooses decides.
 CHOOSING = {
@@ -203,7 +203,7 @@ def _summary(
         models = {record["model"]: number for number, (_, record) in enumerate(finished) if record["status"] == "ok"}
         recommendation = recommendation_in_report(found, models, report.max_points)
         if found.best is not None:
-            profiles = _profiles(finished[models[found.best]].run, subject, found.best)
+            profiles = _profiles(finished[models[found.best]], subject, found.best)
             if comparison.choices:
                 curves = _curves(comparison, found.best)
     return summarize_comparison(
@@ -256,15 +256,17 @@ def recommendation_in_report(found: Recommendation, models: Mapping[str, int], m
     }
 
 
-def _profiles(run: PlannedRun, subject: Subject, name: str) -> Summary | None:
-    U = saved_memberships(run)
-    if U is None:
+def _profiles(finished: FinishedRun, subject: Subject, name: str) -> Summary | None:
+    saved = saved_memberships(finished.run)
+    if saved is None:
         return None
+    U, noise = clusters_and_noise(np.asarray(saved, dtype=np.float64), finished.record)
     original = subject.X if subject.original is None else subject.original
     names = subject.columns if subject.original is None else None
     explanation = explain_memberships(
-        np.asarray(U, dtype=np.float64),
+        U,
         original,
+        noise_mass=noise,
         modality=subject.modality,
         feature_names=None if names is None or hasattr(original, "columns") else list(names),
         sample_names=None if subject.ids is None else list(subject.ids),

@@ -176,8 +176,8 @@ def summarize_comparison(
     else:
         reference = next(iter(settled.values()), np.ones((len(rows), 1)))
     models = [
-        _model(title, run, record, U, sizes, reference)
-        for title, (run, record), U, sizes in zip(_titles(finished), finished, shown, map(_sizes, saved), strict=True)
+        _model(title, run, record, U, whole, reference)
+        for title, (run, record), U, whole in zip(_titles(finished), finished, shown, saved, strict=True)
     ]
     if size is not None:
         for model, U in zip(models, saved, strict=True):
@@ -259,23 +259,40 @@ def _titles(finished: Sequence[tuple[PlannedRun, Record]]) -> list[str]:
 
 
 def saved_memberships(run: PlannedRun, n: int | None = None) -> NDArray[np.float32] | None:
-    """Return the saved memberships of a run; None if there is no file, or it does not have n rows."""
+    """Return the saved memberships of a run, noise as a last column; None without a file, or if it has not n rows."""
     if run.memberships is None or not os.path.exists(run.memberships):
         return None
     U: NDArray[np.float32] = np.load(run.memberships, mmap_mode="r")
     return U if U.ndim == 2 and n in (None, len(U)) and U.shape[1] else None
 
 
-def _sizes(U: NDArray[np.float32] | None) -> list[int] | None:
+def clusters_and_noise(U: Any, record: Record) -> tuple[Any, Any]:
+    """Return saved memberships (n, K), and the noise mass (n,): None without a column for it."""
+    K = record["n_clusters"]
+    return (U[:, :K], U[:, K]) if K is not None and U.shape[1] - 1 == K else (U, None)
+
+
+def _sizes(U: Any, record: Record) -> list[int]:
     """Count the samples in each cluster, by their largest membership."""
-    if U is None:
-        return None
-    labels = labels_from_memberships(np.asarray(U))
+    U, noise = clusters_and_noise(np.asarray(U), record)
+    labels = labels_from_memberships(U, 0.0 if noise is None else noise)
     return [int(size) for size in np.bincount(labels[labels >= 0], minlength=U.shape[1])]
 
 
+def _colors(U: Array, record: Record, reference: Array) -> list[int]:
+    """Return the number of each column's colour, -1 for noise."""
+    clusters, noise = clusters_and_noise(membership_shares(U), record)
+    matched: list[int] = _matched(reference, clusters).tolist()
+    return matched if noise is None else [*matched, -1]
+
+
 def _model(
-    title: str, run: PlannedRun, record: Record, U: Array | None, sizes: list[int] | None, reference: Array
+    title: str,
+    run: PlannedRun,
+    record: Record,
+    U: Array | None,
+    whole: NDArray[np.float32] | None,
+    reference: Array,
 ) -> dict[str, Any]:
     kind = type(run.estimator)
     return {
@@ -283,9 +300,9 @@ def _model(
         "name": title,
         "class": f"{kind.__module__}.{kind.__qualname__}",
         "parameters": _parameters(run.estimator),
-        "sizes": sizes,
+        "sizes": None if whole is None else _sizes(whole, record),
         "memberships": None if U is None else _levels(U),
-        "colors": None if U is None else _matched(reference, membership_shares(U)).tolist(),
+        "colors": None if U is None else _colors(U, record, reference),
     }
 
 

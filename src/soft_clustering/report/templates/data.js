@@ -39,6 +39,12 @@ const toLight = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) 
 const toScreen = (light) => (light <= 0.0031308 ? 12.92 * light : 1.055 * light ** (1 / 2.4) - 0.055);
 const lightOf = (hex) => [1, 3, 5].map((i) => toLight(parseInt(hex.slice(i, i + 2), 16) / 255));
 const paletteLight = palette.map(lightOf);
+const unassignedLight = lightOf(summary.unassigned);
+
+// The last column of a model may be noise, whose colour has the number -1.
+const isNoise = (model, k) => model.colors[k] < 0;
+const colorOf = (model, k) => (isNoise(model, k) ? summary.unassigned : palette[model.colors[k] % palette.length]);
+const lightOfColumn = (model, k) => (isNoise(model, k) ? unassignedLight : paletteLight[model.colors[k] % palette.length]);
 
 // Views: for each sample a colour, and entries with a name, a value and a colour --------------------------------------
 
@@ -61,9 +67,9 @@ function modelView(model) {
     entries(i) {
       const { value } = membershipsOf(model);
       return clusters.map((k) => ({
-        name: `cluster ${k}`,
+        name: isNoise(model, k) ? "noise" : `cluster ${k}`,
         value: value(i, k),
-        color: palette[model.colors[k] % palette.length],
+        color: colorOf(model, k),
       }));
     },
     color(i) {
@@ -75,7 +81,7 @@ function modelView(model) {
         total += share;
         top = Math.max(top, share);
         bounded += Math.min(value(i, k), 1);
-        const own = paletteLight[model.colors[k] % palette.length];
+        const own = lightOfColumn(model, k);
         for (let c = 0; c < 3; c++) light[c] += share * own[c];
       }
       if (total === 0) return summary.unassigned;

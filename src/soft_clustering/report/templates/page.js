@@ -165,13 +165,15 @@ function csvOf(model) {
   const view = exact && new DataView(bytesOf(exact).buffer);
   const text = (i, k) => String(exact ? Number(view.getFloat32(4 * (i * K + k), true).toPrecision(7)) : Number(value(i, k).toPrecision(4)));
   const clusters = Array.from({ length: K }, (_, k) => k);
-  const lines = [["row", ...(dataset.ids ? ["id"] : []), ...clusters.map((k) => `cluster_${k}`), "label"].join(",")];
+  const lines = [["row", ...(dataset.ids ? ["id"] : []), ...clusters.map((k) => (isNoise(model, k) ? "noise" : `cluster_${k}`)), "label"].join(",")];
   const order = Array.from({ length: n }, (_, i) => i).sort((a, b) => rows[a] - rows[b]);
   for (const i of order) {
     const texts = clusters.map((k) => text(i, k));
     const values = texts.map(Number);
     const top = Math.max(...values);
-    const label = top > 0 ? values.indexOf(top) : -1;
+    const first = values.indexOf(top);
+    const noise = isNoise(model, K - 1) && values[K - 1] === top; // a tie is noise
+    const label = top > 0 && !noise ? first : -1;
     lines.push([rows[i], ...(dataset.ids ? [quoted(dataset.ids[i])] : []), ...texts, label].join(","));
   }
   return `${lines.join("\n")}\n`;

@@ -40,6 +40,9 @@ BENCHMARKS = [
     Benchmark("quality", "paper_protocol", "The paper's comparison: 20 methods, 11 sets, 5 seeds", 15, (RESULTS,)),
     Benchmark("quality", "tables", "Agreement with classes: tables and planted mixtures", 3, (RESULTS,)),
     Benchmark("quality", "few_labels", "Agreement with classes if a few labels are known", 1, (RESULTS,)),
+    Benchmark(
+        "quality", "noise_clusters", "Centres beside outliers, with a cluster of noise", 1, (GUIDE.format("missing"),)
+    ),
     Benchmark("quality", "missing", "Agreement if values are missing; imputation", 5, (GUIDE.format("missing"),)),
     Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 3, (RESULTS,)),
     Benchmark("quality", "documents", "Agreement with classes: news and abstracts", 2, (RESULTS,)),

@@ -20,13 +20,13 @@ def derived_blocks(block: Block, transform: Callable[[Array], Array]) -> Iterato
     """
     if block.n * block.d > _KEPT:
         for lo, Z, w in block.pieces():
-            yield slice(lo, lo + len(Z)), _plain(transform(Z), w)
+            yield slice(lo, lo + len(Z)), _plain(transform(Z), w, block)
         return
     if "derived" not in vars(block):
         rows = [transform(Z) for _, Z, _ in block.pieces()]
-        vars(block)["derived"] = _plain(rows[0] if len(rows) == 1 else np.concatenate(rows), block.weight)
+        vars(block)["derived"] = _plain(rows[0] if len(rows) == 1 else np.concatenate(rows), block.weight, block)
     yield slice(0, block.n), vars(block)["derived"]
 
 
-def _plain(rows: NDArray[np.float64], weight: Array | None) -> Block:
-    return Block(np.ascontiguousarray(rows), weight, Frame(np.zeros(rows.shape[1]), 1.0))
+def _plain(rows: NDArray[np.float64], weight: Array | None, block: Block) -> Block:
+    return Block(np.ascontiguousarray(rows), weight, Frame(np.zeros(rows.shape[1]), 1.0, block.frame.gaps))

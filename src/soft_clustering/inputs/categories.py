@@ -190,16 +190,17 @@ def numeric_columns(
         by_values: NDArray[np.bool_] = ~(is_text | np.array(codes))
         return by_values
     numeric = np.zeros(d, dtype=bool) if parameter is None else _chosen(estimator, parameter, d)
-    for j, column in enumerate(values.columns):
+    for j in np.flatnonzero(numeric & is_text).tolist():
         name = column_name(estimator, j)
-        if numeric[j] and is_text[j]:
-            raise ValueError(f"numeric_features must name columns of numbers. Column {name} of X holds texts.")
-        if not numeric[j] and column is None:
+        raise ValueError(f"numeric_features must name columns of numbers. Column {name} of X holds texts.")
+    for j in np.flatnonzero(~numeric).tolist():
+        column, name = values.columns[j], column_name(estimator, j)
+        if column is None:
             raise ValueError(
                 f"X has more than {MOST_VALUES} values in column {name}, and they are not whole: declare it in "
                 "numeric_features, or bin it."
             )
-        if not numeric[j] and column is not None and np.abs(column).max(initial=0) > _EXACT:
+        if np.abs(column).max(initial=0) > _EXACT:
             raise ValueError(f"X has categories above 2^53 in column {name}: make them texts.")
     return numeric
 

@@ -74,6 +74,13 @@ def test_optima_of_stepmix(load, likelihood, rand_index):
     assert adjusted_rand_score(y, model.labels_) == pytest.approx(rand_index, abs=1e-3)
 
 
+def test_optimum_of_stepmix_with_numbers():
+    X = load_iris().data
+    table = np.column_stack([X[:, :2], binned(X)[:, 2:]])
+    model = LatentClass(3, numeric_features=[0, 1], random_state=0).fit(table)
+    assert model.objective_ * 150 == pytest.approx(-464.675878, abs=1e-5)
+
+
 # The model ------------------------------------------------------------------------------------------------------------
 
 

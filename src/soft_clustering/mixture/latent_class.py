@@ -330,19 +330,24 @@ class LatentClass(MixtureClusterer[Classes, CategoryStatistics]):
         weight, counts, edges = statistics.weight, statistics.counts, state.edges
         marginal = shares_of(counts.sum(axis=1, keepdims=True), edges)
         probabilities = shares_of(counts + self.smoothing * marginal, edges, marginal)
-        mass = np.broadcast_to(weight[:, None], state.means.shape) if statistics.seen is None else statistics.seen
+        numbers = self._numbers(state, statistics, blocks) if state.means.size else (state.means, state.variances)
+        return Classes(weight / weight.sum(), probabilities, edges, *numbers)
+
+    def _numbers(self, state: Classes, statistics: CategoryStatistics, blocks: Blocks) -> tuple[Array, Array]:
+        """Means and variances of the numbers; those of which a class has no value stay."""
+        mass = statistics.weight[:, None] if statistics.seen is None else statistics.seen
         there, mass = mass >= EMPTY, np.maximum(mass, EMPTY)
         step = np.where(there, statistics.first / mass, 0.0)
         scatter = np.maximum(statistics.second / mass - step * step, 0)
         variances = np.where(there, scatter + self._ridge(blocks.frame), state.variances)
-        if not variances.min(initial=1.0) > _TINY:
+        if not variances.min() > _TINY:
             k, j = np.argwhere(~(variances > _TINY))[0].tolist()
             name = column_name(self, int(np.flatnonzero(self.numeric_features_)[j]))
             raise ValueError(
                 f"The variance of column {name} is 0 in class {k}: it holds too few distinct values of X. Increase "
                 f"reg_covar (got {self.reg_covar:g}), decrease n_clusters (got {self.n_clusters}), or scale X."
             )
-        return Classes(weight / weight.sum(), probabilities, edges, state.means + step, variances)
+        return state.means + step, variances
 
     def _ridge(self, frame: Frame) -> Array:
         """What is added to the variances, in the coordinates of the frame."""

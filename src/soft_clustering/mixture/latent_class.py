@@ -141,7 +141,7 @@ class LatentClass(MixtureClusterer[Classes, CategoryStatistics]):
     weights_ : ndarray of shape (n_clusters,)
         Shares of the classes, sum 1.
     categories_ : list of ndarray
-        The categories of each column that has categories, sorted, in the order of the columns.
+        The categories of each column that has categories, sorted, in the order of the columns; numbers as floats.
     probabilities_ : list of ndarray of shape (n_clusters, n_categories)
         Their probabilities in each class, in the same order; rows sum to 1.
     numeric_features_ : ndarray of shape (n_features,)
@@ -191,11 +191,11 @@ class LatentClass(MixtureClusterer[Classes, CategoryStatistics]):
     --------
     >>> import numpy as np
     >>> from soft_clustering import LatentClass
-    >>> rows = [["tea", "milk"], ["tea", "none"], ["coffee", "sugar"], [None, "sugar"], ["tea", "milk"]]
+    >>> rows = [["tea", "milk", 5], ["tea", "none", 4], ["coffee", "sugar", 8], [None, "sugar", 8], ["tea", "milk", 5]]
     >>> model = LatentClass(n_clusters=2, random_state=0).fit(rows * 20)
     >>> model.categories_[0]
     array(['coffee', 'tea'], dtype=object)
-    >>> model.predict([["tea", None]]) == model.labels_[0]
+    >>> model.predict([["tea", None, None]]) == model.labels_[0]
     array([ True])
     """
 

@@ -112,6 +112,7 @@ QUESTIONS = (
         ("features",),
         (
             Option("proportions", "all values lie between 0 and 1", "not made for proportions"),
+            Option("categories", "it holds categories", "takes categories only as numbers"),
             Option("two_views", "measurements and proportions", "does not tell measurements from proportions"),
             Option("many_features", "many related features", "not made for many related features"),
             Option("many_clusters", "many clusters", "may end in a poor optimum of many clusters"),

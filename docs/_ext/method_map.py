@@ -15,6 +15,7 @@ LABELS = {
     "missing": "values missing",
     "proportions": "values in [0, 1]",
     "two_views": "two views",
+    "categories": "categories",
     "many_features": "many features",
     "many_clusters": "many clusters",
     "learnt_softness": "softness learnt",

@@ -20,6 +20,7 @@ TRAITS = {
     "labels": "uses labels of a few samples",
     "missing": "takes missing values",
     "proportions": "made for values between 0 and 1",
+    "categories": "made for categories",
     "two_views": "joins measurements and proportions",
     "short_texts": "made for short texts",
     "similarity": "takes any similarity of two texts",
@@ -217,6 +218,16 @@ REGISTRY: tuple[Row, ...] = (
         "Dai, Erkkila, Yli-Harja, Lahdesmaki (2009)",
         "measurements together with proportions of the same samples; not for dependence between the two in a cluster",
         suits=("two_views", "elongated", "overlap", "missing"),
+    ),
+    Row(
+        "LatentClass",
+        "soft_clustering.mixture.latent_class",
+        "mixture",
+        None,
+        "Lazarsfeld, Henry (1968); Goodman (1974)",
+        "answers to questions and other categories, also beside numbers, with gaps; not for features that depend on "
+        "each other within a class, or for numbers alone",
+        suits=("categories", "overlap", "large", "missing"),
     ),
     Row(
         "ECM",

@@ -19,7 +19,8 @@ class Estimator(BaseEstimator):
 
 def fit(X, X_beta):
     estimator, seen = Estimator(), None if X_beta is None else BetaView()
-    return validate_views(estimator, Views(X, X_beta), seen, reset=True), estimator, seen
+    joined, _ = validate_views(estimator, Views(X, X_beta), seen, reset=True)
+    return joined, estimator, seen
 
 
 def test_side_by_side():
@@ -27,6 +28,18 @@ def test_side_by_side():
     np.testing.assert_array_equal(joined, np.hstack([X, B]))
     assert joined.flags.c_contiguous
     assert (estimator.n_features_in_, seen.n_features_in_) == (2, 1)
+
+
+def test_missing_values_of_either_view_are_noticed():
+    gappy = np.where(X == 3, np.nan, X)
+    for first, second, gaps in (
+        (X, B, False),
+        (gappy, B, True),
+        (X, np.where(B > 0.5, np.nan, B), True),
+        (gappy, None, True),
+    ):
+        seen = None if second is None else BetaView()
+        assert validate_views(Estimator(), Views(first, second), seen, reset=True)[1] == gaps
 
 
 def test_one_view_is_not_copied():
@@ -71,7 +84,7 @@ def test_names_of_both_views_are_checked():
     "X_beta, message",
     [
         (B[:3], "X_beta must have as many rows as X, 4. Got 3"),
-        (np.full((4, 1), np.nan), "X_beta is not valid: Input X contains NaN"),
+        (np.full((4, 1), np.inf), "X_beta is not valid: Input X contains infinity"),
         ("text", "X_beta is not valid"),
         ([[0.1], [0.2, 0.3], [0.1], [0.1]], "X_beta is not valid"),
         (np.zeros((4, 1, 1)), "X_beta is not valid"),

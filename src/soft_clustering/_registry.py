@@ -20,6 +20,7 @@ TRAITS = {
     "labels": "uses labels of a few samples",
     "missing": "takes missing values",
     "proportions": "made for values between 0 and 1",
+    "categories": "made for categories",
     "two_views": "joins measurements and proportions",
     "short_texts": "made for short texts",
     "similarity": "takes any similarity of two texts",
@@ -178,6 +179,15 @@ REGISTRY: tuple[Row, ...] = (
         "The abstract names a three-dimensional fuzzy colour ball, two distances between colours and fuzzy colour "
         "centroids; the formulae and the radii are ours.",
         suits=("colours",),
+    ),
+    Row(
+        "FuzzyKPrototypes",
+        "soft_clustering.fuzzy.k_prototypes",
+        "fuzzy",
+        None,
+        "Huang, Ng (1999)",
+        "tables of categories (fuzzy k-modes), or of numbers and categories, incomplete ones too; not if only numbers",
+        suits=("categories", "overlap", "large", "missing"),
     ),
     Row(
         "RPFKM",

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 
-from soft_clustering.inputs.views import BetaView, Views, beta_columns, check_unit_interval, validate_views
+from soft_clustering.inputs.views import BetaView, Views, check_unit_interval, column_mask, validate_views
 
 X = np.arange(8.0).reshape(4, 2)
 B = np.array([[0.1], [0.2], [0.9], [1.0]])
@@ -116,13 +116,13 @@ def test_dask(lazy):
     ],
 )
 def test_beta_columns(given, mask):
-    np.testing.assert_array_equal(beta_columns(given, 3), np.array(mask, dtype=bool))
+    np.testing.assert_array_equal(column_mask("beta_features", given, 3), np.array(mask, dtype=bool))
 
 
 @pytest.mark.parametrize("given", [[3], [-1], [0.0], [True, False], ["a"], [[0]], [True] * 4, [None]])
 def test_bad_beta_columns(given):
     with pytest.raises(ValueError, match="beta_features must be column indices from 0 to 2 or a mask of 3 booleans"):
-        beta_columns(given, 3)
+        column_mask("beta_features", given, 3)
 
 
 def test_unit_interval():

@@ -74,15 +74,15 @@ def _side_by_side(X: Any, B: Any) -> Any:
     return da.concatenate(both, axis=1).rechunk({1: -1})
 
 
-def beta_columns(beta_features: ArrayLike, n_features: int) -> NDArray[np.bool_]:
-    """Return column indices or a mask as a mask (n_features,).
+def column_mask(parameter: str, columns: ArrayLike, n_features: int) -> NDArray[np.bool_]:
+    """Return column indices or a mask, the value of a parameter, as a mask (n_features,).
 
     Examples
     --------
-    >>> beta_columns([2, 0], 3)
+    >>> column_mask("beta_features", [2, 0], 3)
     array([ True, False,  True])
     """
-    given = np.asarray(beta_features)
+    given = np.asarray(columns)
     mask = np.zeros(n_features, dtype=bool)
     if given.dtype == bool and given.shape == mask.shape:
         mask[given] = True
@@ -90,8 +90,8 @@ def beta_columns(beta_features: ArrayLike, n_features: int) -> NDArray[np.bool_]
         mask[given.astype(np.intp)] = True
     else:
         raise ValueError(
-            f"beta_features must be column indices from 0 to {n_features - 1} or a mask of {n_features} booleans. Got "
-            f"{beta_features!r} instead."
+            f"{parameter} must be column indices from 0 to {n_features - 1} or a mask of {n_features} booleans. Got "
+            f"{columns!r} instead."
         )
     return mask
 

@@ -38,7 +38,7 @@ from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, extent, make_blocks
 from ..engine.loop import Policy
 from ..inputs.features import validate_weights
-from ..inputs.views import BetaView, Views, beta_columns, check_unit_interval, validate_views
+from ..inputs.views import BetaView, Views, check_unit_interval, column_mask, validate_views
 from ..kernels import EMPTY
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .base import EDGE, EMPTY_SHARE, LIKELIHOOD, component_means, count_distinct, smoothed_kmeans
@@ -243,7 +243,7 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
         if self._beta_view is not None:
             is_beta[self.n_features_in_ :] = True
         elif self.beta_features is not None:
-            is_beta = beta_columns(self.beta_features, self.n_features_in_)
+            is_beta = column_mask("beta_features", self.beta_features, self.n_features_in_)
         if is_beta.all():
             raise ValueError(
                 f"beta_features must leave a Gaussian feature. Got all {n_columns} columns of X; MBMM has beta "

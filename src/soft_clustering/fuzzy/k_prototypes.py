@@ -10,7 +10,8 @@ minimise J = sum_ik w_i u_ik^m D_ik over memberships with sum_k u_ik = 1 and ove
 * u_ik = D_ik^(-1/(m-1)) / sum_l D_il^(-1/(m-1));
 * v_kf and p_kt are the means of x_if and z_it over the rows that have the column, with weights w_i s_i u_ik^m.
 
-A missing value is left out, and s_i is the weight of all columns in that of those that the row has. Without columns of
+A missing value is left out, and s_i makes up for it: the number of all columns by that of those that the row has, where
+a column of categories counts as much as it adds to the squared distances, beside one of numbers. Without columns of
 numbers this is fuzzy k-modes with shares as prototypes; modes as prototypes, one value of each column, are an option.
 
 Indicators are never written out: |z - p|^2 depends on the value of the row and the prototype only, so that a pass looks
@@ -68,9 +69,9 @@ class FuzzyKPrototypes(NoiseClusterer[Array, CenterStatistics]):
         are numbers. Integers are numbers unless their column is named.
     categorical_weight : float or 'auto', default='auto'
         Weight g of a column of categories: what two samples with different categories there are apart, squared.
-        ``'auto'`` makes g times the mean probability that two samples have different categories the mean variance of
-        the columns of numbers, which is 1 if they are scaled. It is 1 if there are no numbers, where it only is the
-        unit. Columns without variation do not count.
+        ``'auto'`` makes both kinds of columns count alike: g / 2 times the mean probability that two samples have
+        different categories is the mean variance of the columns of numbers, which is 1 if they are scaled. Columns
+        without variation are left out of these means. Without numbers g is 1, as it is only the unit then.
     centroid : {'frequency', 'mode'}, default='frequency'
         What stands for the categories in a cluster: the shares of the categories, or in each column the most frequent
         one [1]_ (the first of several in the order of ``categories_``).
@@ -144,10 +145,11 @@ class FuzzyKPrototypes(NoiseClusterer[Array, CenterStatistics]):
     No pass raises it. With ``centroid='mode'`` p has a 1 at the mode and else zeros, so that a column counts g if the
     categories differ. ``score`` is minus the objective.
 
-    Missing values (NaN, None, ``pandas.NA``) are left out, and s makes up for them: it is the weight of all columns in
-    that of those that the sample has, g for categories and the mean variance for numbers. They are taken to be absent
-    at random given what is there. A sample without any value belongs to all clusters equally; in ``fit`` it has no
-    influence, and a warning says so. A cluster none of whose samples has a column gets the shares of all samples there.
+    Missing values (NaN, None, ``pandas.NA``) are left out, and s makes up for them: with the automatic weight it is the
+    number of columns by that of the columns that the sample has; otherwise each kind of column counts in it by what it
+    adds to the squared distances. Values are taken to be absent at random given what is there. A sample without any
+    value belongs to all clusters equally; in ``fit`` it has no influence, and a warning says so. A cluster none of
+    whose samples has a column gets the shares of all samples there.
 
     In new data a category that was not there in ``fit`` is one that no cluster has, and not a missing value. A column
     whose values are all of another type than in ``fit`` is refused, and so are other columns, or the same ones in
@@ -180,11 +182,11 @@ class FuzzyKPrototypes(NoiseClusterer[Array, CenterStatistics]):
     ...     "phone": ["new", "new", "new", "old", "old", "old", "old", None],
     ...     "pays": ["card", "card", "app", "card", "cash", "cash", "cash", "card"],
     ... })
-    >>> model = FuzzyKPrototypes(2, random_state=0).fit(df)
+    >>> model = FuzzyKPrototypes(2, m=1.5, random_state=0).fit(df)
     >>> order = model.centers_[:, 0].argsort()
     >>> model.centers_[order].round()
-    array([[28.],
-           [64.]])
+    array([[33.],
+           [66.]])
     >>> model.modes_[order]
     array([['new', 'card'],
            ['old', 'cash']], dtype=object)

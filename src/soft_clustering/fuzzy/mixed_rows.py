@@ -49,7 +49,7 @@ class MixedSpace:
     weight : float
         The weight g of a column of categories, in the coordinates of the frame.
     relative : float
-        The same beside a column of numbers whose variance counts as 1.
+        What a column of categories adds to the squared distances of rows, on average, in that of a column of numbers.
     by_mode : bool
         Whether a prototype stands for its most frequent categories, and not for the shares.
     """
@@ -175,8 +175,9 @@ def mixed_blocks(
 ) -> tuple[Blocks, MixedSpace]:
     """Rows in the coordinates of their numbers, and the space that they span with their categories.
 
-    ``weight`` is g, in squared input units without ``scaling``. ``'auto'`` divides the mean variance of the columns of
-    numbers by the mean probability that two rows have different categories; 1 if there are no numbers.
+    ``weight`` is g, in squared input units without ``scaling``. The mean squared distance of the rows to the shares of
+    all rows is g / 2 times the probability that two rows differ: with ``'auto'`` it is the mean variance of the columns
+    of numbers, for the mean probability; without numbers g is 1. Columns without variation do not count.
     """
     is_categorical, gaps = columns.is_categorical, blocks.frame.gaps
     if not is_categorical.any():
@@ -195,14 +196,14 @@ def mixed_blocks(
         frame = Frame(shift, scale, gaps)
     shares = [_shares(codes, weights, size) for codes, size in zip(X[:, is_categorical].T, columns.sizes, strict=True)]
     spreads = np.array([float(share @ (1 - share)) for share in shares])
-    variance = float(variances[variances > 0].mean()) if variances.any() else 1.0
+    variance, spread = (float(v[v > 0].mean()) if v.any() else 1.0 for v in (variances, spreads))
     if not isinstance(weight, str):
         unit = 1.0 if scaling is not None or np.ndim(frame.scale) else float(frame.scale)
         g = float(weight) * unit * unit
     else:
-        g = variance / float(spreads[spreads > 0].mean()) if variances.any() and spreads.any() else variance
+        g = 2 * variance / spread if variances.any() and spreads.any() else 1.0
     g = min(max(g, _RANGE[0]), _RANGE[1])
-    space = MixedSpace(columns, np.concatenate(shares), g, g / variance, by_mode)
+    space = MixedSpace(columns, np.concatenate(shares), g, g / 2 * spread / variance, by_mode)
     return blocks.in_frame(frame, (variances.sum() + g / 2 * spreads.sum()) / blocks.d), space
 
 

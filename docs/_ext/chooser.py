@@ -111,6 +111,7 @@ QUESTIONS = (
         "Is there anything special about the table?",
         ("features",),
         (
+            Option("categories", "categories", "takes numbers only; prepare makes numbers of categories"),
             Option("proportions", "all values lie between 0 and 1", "not made for proportions"),
             Option("two_views", "measurements and proportions", "does not tell measurements from proportions"),
             Option("many_features", "many related features", "not made for many related features"),

@@ -13,6 +13,7 @@ LABELS = {
     "large": "large",
     "labels": "a few labels",
     "missing": "values missing",
+    "categories": "categories",
     "proportions": "values in [0, 1]",
     "two_views": "two views",
     "many_features": "many features",

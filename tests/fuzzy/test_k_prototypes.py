@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from soft_clustering import FCM, FuzzyKPrototypes
 from soft_clustering.fuzzy import mixed_rows
+from soft_clustering.fuzzy.fuzzifier import auto_fuzzifier
 from soft_clustering.saving import load_model, save_model
 
 pandas = pytest.importorskip("pandas")
@@ -234,6 +235,20 @@ def test_shares_find_the_classes_better_than_modes(shared_data):
             )
             scores.append(adjusted_rand_score(classes, quiet(model, frame).labels_))
     assert np.mean(found["frequency"]) > np.mean(found["mode"]) + 0.03
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_default_fit_does_not_collapse(name, shared_data):
+    """A column of L categories counts as L - 1 features in the rule of m; as one, breast_cancer collapses."""
+    frame, classes = read(shared_data, name)
+    model = FuzzyKPrototypes(classes.nunique(), categorical_features=[*frame.columns], random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message="X has 1 rows without any value")
+        model.fit(frame)
+    assert model.m_ == auto_fuzzifier(
+        frame.notna().any(axis=1).sum(), sum(len(values) - 1 for values in model.categories_)
+    )
 
 
 # Parameters -----------------------------------------------------------------------------------------------------------

@@ -61,8 +61,9 @@ class FuzzyKPrototypes(NoiseClusterer[Array, CenterStatistics]):
     n_clusters : int, default=3
         Number of clusters K.
     m : float or 'auto', default='auto'
-        Fuzzifier, > 1. ``'auto'`` is the rule of ``FCM`` for the number of columns: 2 for up to about 5 columns,
-        falling towards 1 as columns are added. With 2 and more than 10 columns all memberships become equal.
+        Fuzzifier, > 1. ``'auto'`` is the rule of ``FCM``, in which a column of L categories counts as L - 1 features: 2
+        for up to about 5, falling towards 1 as more are added. With 2 and some columns of categories all memberships
+        become equal.
     categorical_features : 'from_dtype', None or array-like, default='from_dtype'
         The columns of categories: names of columns of a data frame, indices, or a mask. ``'from_dtype'`` takes the
         columns of a data frame of type category, object, string or bool, and no column of an array. None: all columns
@@ -276,7 +277,7 @@ class FuzzyKPrototypes(NoiseClusterer[Array, CenterStatistics]):
         return blocks
 
     def _resolve(self, blocks: Blocks) -> None:
-        self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, blocks.d, self.n_clusters)
+        self.m_ = resolve_fuzzifier(self.m, blocks.n_counted, self._space.n_dimensions, self.n_clusters)
 
     def _starts(self, blocks: Blocks, rng: np.random.RandomState) -> Iterator[Array]:
         block = blocks.local(rng).joined()

@@ -75,6 +75,11 @@ class MixedSpace:
         """Where the categories of each column begin, and at last their number."""
         return np.append(0, np.cumsum(self.columns.sizes)).astype(np.intp)
 
+    @property
+    def n_dimensions(self) -> int:
+        """The dimension of the space that rows span: the shares of a column sum to 1."""
+        return int(self.numeric.sum() + (self.columns.sizes - 1).sum())
+
     def numbers_frame(self, frame: Frame) -> Frame:
         """The frame of the columns of numbers."""
         scale = frame.scale if np.ndim(frame.scale) == 0 else np.asarray(frame.scale)[self.numeric]

@@ -97,8 +97,9 @@ def test_records_are_those_of_the_index_and_stamped():
         {row.script for row in BENCHMARKS},
     )
     assert found <= known
-    # It wrote no record before the records were stamped, and takes long; a guide quotes what it printed.
-    assert known - found <= {"seeding"}
+    # Seeding wrote no record before the records were stamped, and takes long; a guide quotes what it printed. k_modes
+    # waits for an idle machine.
+    assert known - found <= {"seeding", "k_modes"}
     for name in found:
         assert {"commit", "dirty", "date"} <= set(records.read(name)["stamp"])
 

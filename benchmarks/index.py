@@ -34,6 +34,7 @@ BENCHMARKS = [
     Benchmark("speed", "units", "One pass or epoch against 0.2.0", 2, (RESULTS,)),
     Benchmark("speed", "peers", "Fits, objectives and passes of other packages", 14, (README, RESULTS)),
     Benchmark("speed", "lda", "LDA against scikit-learn and gensim", 8, (README, RESULTS)),
+    Benchmark("speed", "latent_classes", "LatentClass against StepMix: fits and passes", 5, ()),
     Benchmark("speed", "metrics", "Time and memory of the validity indices", 5, (RESULTS, GUIDE.format("metrics"))),
     Benchmark("speed", "report", "Size of a report, and seconds to write it", 1, (GUIDE.format("report"),)),
     Benchmark("speed", "missing_cost", "What missing values cost a fit", 1, (GUIDE.format("missing"),)),
@@ -48,6 +49,9 @@ BENCHMARKS = [
         (GUIDE.format("families/fuzzy"),),
     ),
     Benchmark("quality", "few_labels", "Agreement with classes if a few labels are known", 1, (RESULTS,)),
+    Benchmark(
+        "quality", "noise_clusters", "Centres beside outliers, with a cluster of noise", 1, (GUIDE.format("missing"),)
+    ),
     Benchmark("quality", "missing", "Agreement if values are missing; imputation", 5, (GUIDE.format("missing"),)),
     Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 3, (RESULTS,)),
     Benchmark("quality", "documents", "Agreement with classes: news and abstracts", 2, (RESULTS,)),

@@ -505,3 +505,16 @@ def test_messy_tables(columns, scale):
     np.testing.assert_allclose(transformer.transform(shuffled), X[[5, 0, 3]], rtol=1e-9)
     other = pandas.DataFrame({name: ["?", None, "new", 7, "2020-02-02"] for name in df.columns}, dtype=object)
     assert np.isfinite(transformer.transform(other)).all()
+
+
+def test_missing_values_can_be_kept(customers):
+    """Numbers and dates stay NaN; categories have a value for it."""
+    filled, kept = prepare(customers), prepare(customers, missing="keep")
+    assert "missing values: income (1) kept, city (2) as a value of their own" in kept.notes_
+    assert "1 missing, kept" in next(row["detail"] for row in kept.plan_ if row["column"] == "income")
+    X, gaps = filled.transform(customers), kept.transform(customers)
+    assert np.isnan(gaps).sum() == 1
+    assert np.isfinite(X).all()
+    assert FCM(2, random_state=0).fit(gaps).memberships_.shape == (len(customers), 2)
+    with pytest.raises(ValueError, match="missing must be one of 'median', 'keep'"):
+        prepare(customers, missing="drop")

@@ -24,7 +24,12 @@ SETS = {
 PARTIAL = np.where(np.arange(150) % 15 == 0, SPECIES, -1)
 SINGLE_PASS = {"SoftDBSCANGM"}  # as published
 BY_LIKELIHOOD = {"GMM"}  # scikit-learn's tolerance, which is not meant for the memberships
-IN_UNITS = {"GMM", "BGMM", "MBMM"}  # reg_covar is in squared units of the data; MBMM knows the unit interval
+IN_UNITS = {
+    "GMM",
+    "BGMM",
+    "LatentClass",
+    "MBMM",
+}  # reg_covar is in squared units of the data; MBMM knows the unit interval
 
 
 def engine_estimators():
@@ -60,10 +65,11 @@ def movement(model, monkeypatch, *data, passes=50):
     later._resolve(blocks)  # what the model forgot of the data ...
     vars(later).update(vars(model))  # ... but the parameters that it settled stay
     state, largest = model._state, 0.0
+    first = blocks.map_rows(later._memberships, state)  # memberships_, or those of the different rows
     for _ in range(passes):
         state = later._update(state, blocks.reduce(later._statistics, state), blocks)
         U = blocks.map_rows(later._memberships, state)
-        largest = max(largest, float(np.abs(U - model.memberships_).max()))
+        largest = max(largest, float(np.abs(U - first).max()))
     return largest
 
 

@@ -175,3 +175,26 @@ def test_commands_write_the_noise(tmp_path, capsys):
     again = pandas.read_csv(new)
     np.testing.assert_allclose(again["noise"], frame["noise"], atol=1e-9)
     np.testing.assert_array_equal(again.label, frame.label)
+
+
+def test_comparison_of_rows_with_gaps(tmp_path, capsys):
+    """Methods that take missing values get them, the others medians."""
+    import pandas
+
+    from soft_clustering.cli import main
+
+    holes = np.random.RandomState(0).uniform(size=IRIS.shape) < 0.1
+    X = np.where(holes, np.nan, IRIS)
+    table = str(tmp_path / "t.csv")
+    pandas.DataFrame(X, columns=list("abcd")).to_csv(table, index=False)
+    command = ["compare", table, "--models", "FCM", "GK", "-k", "3", "--json"]
+    assert main([*command, "--output", str(tmp_path / "r.jsonl")]) == 0
+    found = capsys.readouterr()
+    assert "FCM take the missing values as they are; the other models, and the measures, medians" in found.err
+    results = {row["model"]: row for row in json.loads(found.out)["results"]}
+    assert {row["status"] for row in results.values()} == {"ok"}
+    saved = next((tmp_path / "r.memberships").glob("*.npy"), None)
+    assert saved is not None
+    expected = FCM(3, random_state=0).fit(X).memberships_
+    memberships = [np.load(path) for path in (tmp_path / "r.memberships").glob("*.npy")]
+    assert any(np.allclose(U, expected, atol=1e-5) for U in memberships)

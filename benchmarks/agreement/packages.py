@@ -8,6 +8,7 @@ centres, weights and covariances after matching the clusters, relative ones of o
 * FCM: scikit-fuzzy from the same memberships, R's e1071 from the same centres. R's ``fanny`` with squared Euclidean
   distances minimises the same function without centres; with its default, plain distances, only the clusters compare.
 * GMM: scikit-learn and R's mclust from the same parameters, the same number of passes.
+* LatentClass: StepMix and R's flexmix, run to convergence from the same memberships.
 * ECM: evclust from the same prototypes. The objective that it prints counts the empty set for the first rows only, so
   its value is not compared.
 * LDA: scikit-learn from the same seed.
@@ -29,7 +30,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.lib.environments import Interpreter, peer
 from benchmarks.lib.records import Record
-from soft_clustering import ECM, FCM, GMM, LDA, DMoN
+from soft_clustering import ECM, FCM, GMM, LDA, DMoN, LatentClass
 from soft_clustering.datasets import make_overlapping_graph, make_topic_corpus
 from soft_clustering.metrics import omega_index, overlapping_nmi
 
@@ -152,6 +153,44 @@ def gmm_mclust(process: Interpreter) -> Differences:
     )
 
 
+def latent_class(U: Any, weights: Any, log_likelihood: float, codes: np.ndarray, model: Any) -> Differences:
+    order = order_of(model.memberships_, U)
+    return {
+        "memberships": largest(model.memberships_, U[:, order]),
+        "weights": largest(model.weights_, np.ravel(weights)[order]),
+        "log-likelihood, relative": relative(model.score(codes), log_likelihood / len(codes)),
+    }
+
+
+def latent_class_stepmix(process: Interpreter) -> Differences:
+    """Ours goes on from their memberships: StepMix takes no start."""
+    codes = np.digitize(X, np.quantile(X, [0.25, 0.5, 0.75]))
+    process.put(X=codes)
+    process.run(
+        "from stepmix.stepmix import StepMix\n"
+        "model = StepMix(3, measurement='categorical', abs_tol=1e-13, rel_tol=1e-15, max_iter=10000, random_state=0, "
+        "progress_bar=0, verbose=0).fit(X)\n"
+        "U = model.predict_proba(X)"
+    )
+    U = process.take("U")
+    model = LatentClass(3, init=U / U.sum(axis=1, keepdims=True), tol=1e-14, max_iter=PASSES).fit(codes)
+    return latent_class(U, process.take("model.weights_"), float(process.take("model.score(X)")) * len(X), codes, model)
+
+
+def latent_class_flexmix(process: Interpreter) -> Differences:
+    codes = (np.median(X, axis=0) < X).astype(int)
+    U0 = np.random.default_rng(0).dirichlet(np.ones(3), len(X))
+    process.put(X=codes, U=U0)
+    process.run(
+        "suppressMessages(library(flexmix))\n"
+        "found <- flexmix(X ~ 1, k = 3, cluster = U, model = FLXMCmvbinary(), "
+        "control = list(minprior = 0, tol = 1e-16, iter = 10000))"
+    )
+    model = LatentClass(3, init=U0, tol=1e-14, max_iter=10_000, accelerate=False).fit(codes)
+    likelihood = float(process.take("as.numeric(logLik(found))")[0])
+    return latent_class(process.take("posterior(found)"), process.take("prior(found)"), likelihood, codes, model)
+
+
 def ecm_evclust(process: Interpreter) -> Differences:
     process.put(X=X, V0=V0)
     process.run(
@@ -226,6 +265,16 @@ CASES: dict[str, tuple[str, Callable[[Interpreter], Differences], str]] = {
     "FCM, fanny": ("R", fanny_clusters, "another objective: the clusters are compared"),
     "GMM, scikit-learn": ("scikit-learn", gmm_scikit_learn, ""),
     "GMM, mclust": ("R", gmm_mclust, ""),
+    "LatentClass, StepMix": (
+        "stepmix",
+        latent_class_stepmix,
+        "both end where the likelihood no longer changes, which settles memberships to the root of its rounding error",
+    ),
+    "LatentClass, flexmix": (
+        "R",
+        latent_class_flexmix,
+        "both end where the likelihood no longer changes, which settles memberships to the root of its rounding error",
+    ),
     "ECM, evclust": ("evclust", ecm_evclust, ""),
     "LDA, scikit-learn": (
         "scikit-learn",

@@ -2,7 +2,7 @@
 
 ``peer(name)`` starts a process with one of them. It keeps running and executes snippets (``run``), so that two sides
 can be timed in turns; ``put`` and ``take`` move arrays in and out. R's packages are those of the system:
-``apt-get install r-base-core r-cran-e1071 r-cran-mclust r-cran-cluster``.
+``apt-get install r-base-core r-cran-e1071 r-cran-mclust r-cran-cluster r-cran-flexmix``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ ENVIRONMENTS: dict[str, list[list[str]]] = {
     ],
     "scikit-learn": [["scikit-learn==1.9.1"]],
     "pomegranate": [[*_TORCH, "pomegranate==1.1.2"]],
+    "stepmix": [["stepmix==3.0.0"]],
     "evclust": [["evclust==0.2.1"]],
     "hdbscan": [["hdbscan==0.8.44"]],
     "fast_hdbscan": [["fast_hdbscan==0.3.4"]],

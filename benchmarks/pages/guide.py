@@ -168,3 +168,25 @@ def missing_cost() -> str:
         if case != "stamp":
             rows.setdefault(case.split(",")[0], []).append(f"{seconds['gaps'] / seconds['complete']:.2f}x")
     return table(["", "5 % missing", "20 %", "40 %"], [[name, *cells] for name, cells in rows.items()])
+
+
+@made_from("noise_clusters")
+def noise_clusters() -> str:
+    """Errors of the centres beside outliers, without noise and with it."""
+    found = read("noise_clusters")["planted"]
+    rows = [[name, *(f"{found[name][share]['error']:.2f}" for share in ("0 %", "5 %", "20 %"))] for name in found]
+    return table(["", "no outliers", "5 %", "20 %"], rows)
+
+
+@made_from("noise_clusters")
+def noise_on_clean_data() -> str:
+    """Agreement with classes where no outliers were planted."""
+    record, rows = read("noise_clusters"), []
+    for method in ("FCM", "GK", "ENTROPYFCM", "KFCM"):
+        cells = []
+        for group in ("offline", "held out"):
+            ways = [record[group][method + way].values() for way in ("", ", noise", ", same start")]
+            cells += [f"{np.mean([found['strongest'] for found in way]):.3f}" for way in ways]
+        rows.append([method, *cells])
+    ways = ["without noise", "with noise", "from the centres without noise"]
+    return table(["", *ways, *(f"{way}, nine other tables" for way in ways)], rows)

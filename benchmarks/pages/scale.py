@@ -23,11 +23,9 @@ def takes_dask(name: str) -> bool:
 
 @made_from("whole_fits")
 def whole_fits() -> str:
-    """A row per estimator: the largest default fit of the record, its time, memory and exponent, and where it runs."""
+    """A row per recorded estimator: its largest default fit, its time, memory and exponent, and where it runs."""
     rows, curves = [], read("whole_fits")["curves"]
-    for row in REGISTRY:
-        if row.name not in curves:  # added since the record was made
-            continue
+    for row in (row for row in REGISTRY if row.name in curves):
         curve, estimator = curves[row.name], getattr(soft_clustering, row.name)
         size, seconds, memory = (curve[key][-1] for key in ("n", "seconds", "MB"))
         rows.append(
@@ -138,7 +136,7 @@ PANELS = {
 
 @made_from("whole_fits")
 def by_samples() -> Any:
-    """Seconds of whole fits over the number of samples: every estimator a line, families side by side."""
+    """Seconds of whole fits over the number of samples: a line per estimator of the record, families side by side."""
     import matplotlib.pyplot as plt
 
     curves = read("whole_fits")["curves"]

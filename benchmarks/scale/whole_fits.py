@@ -49,6 +49,12 @@ def two_views(n: int) -> Arguments:
     return {"X": rng.normal(3.0 * y)[:, None], "X_beta": rng.beta(2.0 + 4 * y, 22.0 - 4 * y)[:, None]}
 
 
+def answers(n: int) -> Arguments:
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.full(4, 0.5), (K, 12)).cumsum(axis=2)[rng.integers(K, size=n)]
+    return {"X": (rng.uniform(size=(n, 12, 1)) > shares).sum(axis=2)}
+
+
 def image(n: int) -> Arguments:
     side = round(n**0.5)
     y = np.arange(side)[:, None] * K // side + np.zeros((side, side), dtype=int)
@@ -91,6 +97,7 @@ BY_FAMILY: dict[str, Callable[[int], Arguments]] = {"graphs": graph, "documents"
 BY_NAME: dict[str, Callable[[int], Arguments]] = {
     "MBMM": unit_cube,
     "BGMM": two_views,
+    "LatentClass": answers,
     "SKFCM": image,
     "AFCMAdaptive": shaded_image,
     "SoftKSC": some_labels,

@@ -111,8 +111,8 @@ QUESTIONS = (
         "Is there anything special about the table?",
         ("features",),
         (
-            Option("categories", "categories", "takes numbers only; prepare makes numbers of categories"),
             Option("proportions", "all values lie between 0 and 1", "not made for proportions"),
+            Option("categories", "it holds categories", "takes categories only as numbers"),
             Option("two_views", "measurements and proportions", "does not tell measurements from proportions"),
             Option("many_features", "many related features", "not made for many related features"),
             Option("many_clusters", "many clusters", "may end in a poor optimum of many clusters"),
@@ -209,7 +209,7 @@ def standings():
     return {method: mean(values) for method, values in beyond.items()}
 
 
-def code(row, model, kind, *, unknown_k, missing, labels):
+def code(row, model, kind, *, unknown_k, missing, labels, outliers):
     """Return the lines of Python that fit a method to data of a kind."""
     _, data, what = DATA[kind]
     if kind == "image" and "image_sets" in row.suits:
@@ -217,6 +217,7 @@ def code(row, model, kind, *, unknown_k, missing, labels):
     parameter, note = PARAMETERS.get((row.name, kind), ("", ""))
     known = inspect.signature(model).parameters
     given = ["n_clusters=3"] * ("n_clusters" in known and not unknown_k)
+    given += [f'{name}="auto"' for name in ("noise_distance", "noise") if outliers and _is_off(known.get(name))]
     given += [parameter] * bool(parameter) + ["random_state=0"] * ("random_state" in known)
     new = f"{row.name}({', '.join(given)})"
     search = unknown_k and needs_n_clusters(model) and not labels
@@ -267,15 +268,27 @@ def methods():
 
 
 def variants(row, model, kind):
-    """Return the code for each answer to the questions that change it; the key is a digit for each of the three."""
+    """Return the code for each answer to the questions that change it; the key is a digit for each of the four."""
     asked = {option.trait for question in QUESTIONS if kind in question.data for option in question.options}
-    choices = product(*((False, True)[: 1 + (trait in asked)] for trait in ("unknown_k", "missing", "labels")))
+    traits = ("unknown_k", "missing", "labels", "outliers")
+    answers = product(*((False, True)[: 1 + (trait in asked)] for trait in traits))
     return {
-        f"{unknown_k:d}{missing:d}{labels:d}": code(
-            row, model, kind, unknown_k=unknown_k, missing=missing, labels=labels and "labels" in row.suits
+        "".join(f"{given:d}" for given in answer): code(
+            row,
+            model,
+            kind,
+            unknown_k=answer[0],
+            missing=answer[1],
+            labels=answer[2] and "labels" in row.suits,
+            outliers=answer[3] and "outliers" in row.suits,
         )
-        for unknown_k, missing, labels in choices
+        for answer in answers
     }
+
+
+def _is_off(parameter):
+    """Whether there is such a parameter, and it is None by default."""
+    return parameter is not None and parameter.default is None
 
 
 def form():

@@ -49,7 +49,7 @@
 
   function card(method, kind, wanted) {
     const asks = (trait) => Number(wanted.some((wish) => wish.trait === trait));
-    const code = method.code[kind][["unknown_k", "missing", "labels"].map(asks).join("")];
+    const code = method.code[kind][["unknown_k", "missing", "labels", "outliers"].map(asks).join("")];
     const copy = element("button", { type: "button", textContent: "Copy the code" });
     copy.addEventListener("click", () => {
       navigator.clipboard.writeText(code).then(() => {

@@ -44,6 +44,7 @@ from .kernelized.kfcm import KFCM as KFCM
 from .kernelized.soft_ksc import SoftKSC as SoftKSC
 from .mixture.bgmm import BGMM as BGMM
 from .mixture.gmm import GMM as GMM
+from .mixture.latent_class import LatentClass as LatentClass
 from .mixture.mbmm import MBMM as MBMM
 from .preparation import prepare as prepare
 

@@ -57,8 +57,9 @@ REGISTRY: tuple[Row, ...] = (
         "fuzzy",
         None,
         "Bezdek (1981)",
-        "round clusters of similar size, large or streaming data; not for elongated clusters or outliers",
-        suits=("round", "overlap", "large", "stream", "missing"),
+        "round clusters of similar size, large or streaming data, with noise_distance also outliers; not for elongated "
+        "clusters",
+        suits=("round", "outliers", "overlap", "large", "stream", "missing"),
     ),
     Row(
         "PCM",
@@ -85,7 +86,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Gustafson, Kessel (1979)",
         "elongated or flat clusters of similar volume, any orientation; not for narrow clusters beside wide ones",
-        suits=("elongated", "overlap", "large"),
+        suits=("elongated", "outliers", "overlap", "large"),
     ),
     Row(
         "GathGeva",
@@ -103,7 +104,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Gupta, Datta, Das (2021)",
         "round clusters in many features or of different units, a front of softness wanted; not for elongated clusters",
-        suits=("round", "overlap", "many_features", "large", "stream", "missing"),
+        suits=("round", "outliers", "overlap", "many_features", "large", "stream", "missing"),
     ),
     Row(
         "RoughKMeans",
@@ -207,7 +208,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Dempster, Laird, Rubin (1977)",
         "elliptic clusters of different size, a likelihood and BIC wanted; not for d close to n with full covariances",
-        suits=("elongated", "overlap", "large", "stream", "missing"),
+        suits=("elongated", "outliers", "overlap", "large", "stream", "missing"),
     ),
     Row(
         "MBMM",
@@ -226,6 +227,16 @@ REGISTRY: tuple[Row, ...] = (
         "Dai, Erkkila, Yli-Harja, Lahdesmaki (2009)",
         "measurements together with proportions of the same samples; not for dependence between the two in a cluster",
         suits=("two_views", "elongated", "overlap", "missing"),
+    ),
+    Row(
+        "LatentClass",
+        "soft_clustering.mixture.latent_class",
+        "mixture",
+        None,
+        "Lazarsfeld, Henry (1968); Goodman (1974)",
+        "answers to questions and other categories, also beside numbers, with gaps; not for features that depend on "
+        "each other within a class, or for numbers alone",
+        suits=("categories", "overlap", "large", "missing"),
     ),
     Row(
         "ECM",

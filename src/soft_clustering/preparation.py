@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _Step = tuple[str, Any, list[str]]
 
 SCALES = ("auto", "none", "standard", "robust")
+MISSING = ("median", "keep")
+_FILLED, _KEPT = "replaced by the median", "kept"
 #: Columns whose largest and smallest standard deviation differ by a larger factor are in different units.
 _UNITS = 10.0
 #: The largest share of cells that are not numbers in a column of numbers; they count as missing.
@@ -190,6 +192,7 @@ def prepare(
     label_column: str | None = None,
     drop: str | Sequence[str] = (),
     scale: str = "auto",
+    missing: str = "median",
     max_categories: int = 20,
 ) -> Preparation:
     """Make features of a table: look at each column, decide what it is, and fit the transformer that does it.
@@ -208,14 +211,18 @@ def prepare(
         ``'standard'`` scales numbers and dates to mean 0 and variance 1, ``'robust'`` to median 0 and an interquartile
         range of 1 (a column whose middle half is constant to variance 1), ``'none'`` keeps their units. ``'auto'`` is
         ``'standard'`` if the largest standard deviation is more than 10 times the smallest, otherwise ``'none'``.
+    missing : {'median', 'keep'}, default='median'
+        What becomes of missing numbers and dates: the median of their column, or NaN, for methods that take missing
+        values.
     max_categories : int, default=20
         Columns of text with more different values are left out.
 
     Returns
     -------
     transformer : Preparation
-        A fitted ``sklearn.compose.ColumnTransformer``: ``transformer.transform(df)`` is a float64 array without missing
-        values. ``plan_`` tells what became of each column and ``notes_`` what was decided, a sentence each.
+        A fitted ``sklearn.compose.ColumnTransformer``: ``transformer.transform(df)`` is a float64 array, without
+        missing values unless they are kept. ``plan_`` tells what became of each column and ``notes_`` what was decided,
+        a sentence each.
 
     See Also
     --------
@@ -224,7 +231,7 @@ def prepare(
     Notes
     -----
     * Numbers may be written as text, with a decimal comma and marks between thousands. Up to 5 % of the cells may be
-      something else: they count as missing. Missing numbers become the median.
+      something else: they count as missing. Missing numbers become the median, or stay missing.
     * Dates become days since the first one.
     * Texts of at most ``max_categories`` values become a column of zeros and ones for each value. These are weighted so
       that their variances sum to the median variance of the numbers, which is 1 if these are standardised: a category
@@ -264,6 +271,8 @@ their units)
     frame = _checked(df, "df")
     if scale not in SCALES:
         raise ValueError(f"scale must be one of {', '.join(map(repr, SCALES))}. Got {scale!r} instead.")
+    if missing not in MISSING:
+        raise ValueError(f"missing must be one of {', '.join(map(repr, MISSING))}. Got {missing!r} instead.")
     if not isinstance(max_categories, int | np.integer) or max_categories < 2:
         raise ValueError(f"max_categories must be an int >= 2. Got {max_categories!r} instead.")
     dropped = [drop] if isinstance(drop, str) else list(drop)
@@ -282,13 +291,15 @@ their units)
             columns.append(_look_at(frame[name], max_categories))
     used = [column for column in columns if column.used]
     if not used:
-        reasons = "; ".join(_notes(columns, max_categories)) or "all columns are left out as asked"
+        reasons = "; ".join(_notes(columns, max_categories, _FILLED)) or "all columns are left out as asked"
         raise ValueError(f"No column is left that could be a feature: {reasons}.")
     scale, scaling = _scale_of(used, scale)
-    transformer = Preparation(_steps(used, scale), sparse_threshold=0.0, verbose_feature_names_out=False)
+    if missing == "keep":
+        columns = [column._replace(detail=column.detail.replace(_FILLED, _KEPT)) for column in columns]
+    transformer = Preparation(_steps(used, scale, missing), sparse_threshold=0.0, verbose_feature_names_out=False)
     if categories := [column.name for column in used if column.kind == "category"]:
         numbers = transformer.fit_transform(frame) if transformer.transformers else np.empty((len(frame), 0))
-        variance = float(np.median(numbers.var(axis=0))) if numbers.size else 1.0
+        variance = float(np.median(np.nanvar(numbers, axis=0))) if numbers.size else 1.0
         transformer.transformers.append(("categories", Indicators(variance), categories))
     transformer.fit(frame)
     names = [str(name) for _, step, _ in transformer.transformers_ for name in step.get_feature_names_out()]
@@ -304,7 +315,7 @@ their units)
         }
         for column in columns
     ]
-    transformer.notes_ = [*_notes(columns, max_categories), *scaling]
+    transformer.notes_ = [*_notes(columns, max_categories, _FILLED if missing == "median" else _KEPT), *scaling]
     transformer.id_column_, transformer.label_column_ = id_column, label_column
     return transformer
 
@@ -376,7 +387,7 @@ def _measured(name: str, kind: str, values: Array, detail: str, form: str | None
     size = np.nanmax(np.abs(values))
     if not found.spread > 1e-13 * size:  # a constant has rounding errors of this size
         return _Column(name, "constant", False, "left out: constant")
-    filled = f"; {missing} missing, replaced by the median" if missing else ""
+    filled = f"; {missing} missing, {_FILLED}" if missing else ""
     return found._replace(detail=detail + filled)
 
 
@@ -483,7 +494,7 @@ def _is_flat(column: _Column) -> bool:
     return bool(np.subtract(*np.percentile(filled, [75, 25])) <= 1e-8 * column.spread)
 
 
-def _steps(used: list[_Column], scale: str) -> list[_Step]:
+def _steps(used: list[_Column], scale: str, missing: str) -> list[_Step]:
     """Return the steps of the ColumnTransformer for numbers and dates; columns that are scaled alike are together."""
     groups: dict[tuple[type[Any], type[Any] | None], list[_Column]] = {}
     for column in used:
@@ -497,7 +508,7 @@ def _steps(used: list[_Column], scale: str) -> list[_Step]:
         forms = {column.name: column.form for column in columns if column.form}
         parts = [
             ("read", reader(forms or None)),
-            ("fill", SimpleImputer(strategy="median", keep_empty_features=True)),
+            *([("fill", SimpleImputer(strategy="median", keep_empty_features=True))] if missing == "median" else []),
             *([("scale", scaler())] if scaler else []),
         ]
         steps.append((f"{reader.__name__.lower()}_{len(steps)}", Pipeline(parts), [column.name for column in columns]))
@@ -507,7 +518,7 @@ def _steps(used: list[_Column], scale: str) -> list[_Step]:
 # What was decided -----------------------------------------------------------------------------------------------------
 
 
-def _notes(columns: list[_Column], max_categories: int) -> list[str]:
+def _notes(columns: list[_Column], max_categories: int, gaps_are: str) -> list[str]:
     """Return a sentence for each decision that the user did not make."""
 
     def found(kind: str, used: bool = False) -> list[_Column]:
@@ -540,7 +551,7 @@ def _notes(columns: list[_Column], max_categories: int) -> list[str]:
     sentences = [
         f"{listed(f'{column.name} ({column.n_missing})' for column in part)} {what}"
         for part, what in (
-            ([column for column in gaps if column.kind != "category"], "replaced by the median"),
+            ([column for column in gaps if column.kind != "category"], gaps_are),
             ([column for column in gaps if column.kind == "category"], "as a value of their own"),
         )
         if part

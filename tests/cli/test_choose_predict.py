@@ -141,12 +141,12 @@ def test_predict(name, call, customers, tmp_path):
     assert list(found.columns) == ["customer", "cluster_0", "cluster_1", "cluster_2", "label"]
     assert found["customer"].tolist() == [f"c{i}" for i in range(200, 300)]
     old = customers[:200].astype({"since": str})
-    transformer = prepare(old, id_column="customer")
+    transformer = prepare(old, id_column="customer", missing="keep")
     model = GMM(3, random_state=0).fit(transformer.transform(old))
     expected = model.predict_memberships(transformer.transform(customers[200:].astype({"since": str})))
     np.testing.assert_allclose(found.iloc[:, 1:4], expected, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(found["label"], expected.argmax(axis=1))
-    assert "soft-clustering: missing or unreadable, replaced by the median at the fit: income (2)\n" in err
+    assert "soft-clustering: missing or unreadable, missing for the model: income (2)\n" in err
     assert "new.csv: 100 rows by GMM, 3 clusters\n" in out
     # the rows of the fit get the memberships of the fit
     assert call("predict", name, "old.csv", "-o", "again.csv", *trust)[0] == 0
@@ -154,14 +154,15 @@ def test_predict(name, call, customers, tmp_path):
     pandas.testing.assert_frame_equal(again, first, check_exact=False, atol=1e-9)
 
 
-def test_predict_says_what_is_new(call, customers, tmp_path):
-    assert call("fit", "FCM", "old.csv", "--drop", "customer", "-k", 2, "--save", "m.skops")[0] == 0
+@pytest.mark.parametrize("model, what", [("FCM", "missing for the model"), ("GK", "replaced by the median at the fit")])
+def test_predict_says_what_is_new(call, customers, tmp_path, model, what):
+    assert call("fit", model, "old.csv", "--drop", "customer", "-k", 2, "--save", "m.skops")[0] == 0
     new = customers[200:203].assign(city=["Paris", "Rome", None], age=["?", 30, 40], CUSTOMER=["x", "y", "z"])
     new.drop(columns="customer").rename(columns={"city": "City"}).to_csv(tmp_path / "few.csv", index=False)
     code, _, err = call("predict", "m.skops", "few.csv", "-o", "p.csv", "--id", "customer")
     assert code == 0
     assert err.splitlines() == [
-        "soft-clustering: missing or unreadable, replaced by the median at the fit: income (1), age (1)",
+        f"soft-clustering: missing or unreadable, {what}: income (1), age (1)",
         "soft-clustering: values that were not there at the fit, taken as no category: city (2)",
     ]
     assert pandas.read_csv(tmp_path / "p.csv").iloc[:, 0].tolist() == ["x", "y", "z"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -219,7 +220,7 @@ def test_info_of_every_model(row, call):
 
 def test_info_of_fcm(call):
     out = call("info", "fcm")[1]
-    assert "  n_clusters=3       Number of clusters K.\n" in out
+    assert re.search(r"^  n_clusters=3 +Number of clusters K\.$", out, re.MULTILINE)
     assert "\n  J. C. Bezdek (1981). Pattern Recognition with Fuzzy Objective Function Algorithms. Plenum.\n" in out
 
 

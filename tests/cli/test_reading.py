@@ -156,8 +156,9 @@ def test_other_tables(name, tmp_path, call):
 # Columns of every kind ------------------------------------------------------------------------------------------------
 
 
-def test_messy_table(tmp_path, call):
-    """Each decision is one line on standard error."""
+@pytest.mark.parametrize("model", ["FCM", "GK"])
+def test_messy_table(tmp_path, call, model):
+    """Each decision is one line on standard error. FCM takes missing values, GK gets medians."""
     rng = np.random.default_rng(0)
     n = 60
     frame = pandas.DataFrame(
@@ -175,8 +176,9 @@ def test_messy_table(tmp_path, call):
     )
     frame.loc[:4, "income"] = np.nan
     frame.to_csv(tmp_path / "a.csv", index=False)
-    code, out, err = call("fit", "FCM", "a.csv", "-k", 2, "-o", "u.csv")
+    code, out, err = call("fit", model, "a.csv", "-k", 2, "-o", "u.csv")
     assert code == 0
+    filled = {"FCM": "kept", "GK": "replaced by the median"}[model]
     assert err.splitlines() == [
         f"soft-clustering: {line}"
         for line in (
@@ -188,8 +190,9 @@ def test_messy_table(tmp_path, call):
             "street (30): text of more than 20 values, left out",
             "country: constant, left out",
             "fax: empty, left out",
-            "missing values: income (5) replaced by the median",
+            f"missing values: income (5) {filled}",
             next(line for line in err.splitlines() if "spreads" in line).removeprefix("soft-clustering: "),
+            *(["FCM takes the missing values as they are"] if model == "FCM" else []),
         )
     ]
     assert "a.csv: 60 rows, 5 features\n" in out

@@ -30,6 +30,7 @@ from sklearn.base import clone
 from .._estimators import Estimator
 from .._text import one_line
 from .._types import DataLike
+from ..inputs.features import takes_missing, with_medians
 from ..metrics._validation import check_matrix
 from ..recommendation.evidence import evidence_of
 from .measures import EVIDENCE
@@ -114,8 +115,13 @@ def save_memberships(path: str, estimator: Any, X: DataLike, labels: NDArray[Any
 
 
 def measure(task: Task, X: DataLike, y: ArrayLike | None, report: Report) -> None:
-    """Fit, predict and evaluate, as the task asks."""
+    """Fit, predict and evaluate, as the task asks.
+
+    Estimators that take no missing values get medians in their place, and so does what measures them.
+    """
     estimator, wanted = task["estimator"], task["measurements"]
+    complete = with_medians(X)
+    X = X if takes_missing(estimator) else complete
     rounds = 2 if task["warm_up"] and "fit_time" in wanted else 1
     for number in range(rounds):
         estimator = clone(estimator)
@@ -148,12 +154,12 @@ def measure(task: Task, X: DataLike, y: ArrayLike | None, report: Report) -> Non
         report(stage="predict")
         report(predict_time=predict_time(estimator, X))
     if set(QUALITY) & set(wanted):
-        values = quality(estimator, X, y, labels, exact=task["exact"])
+        values = quality(estimator, complete, y, labels, exact=task["exact"])
         for name in QUALITY:
             report(stage=name)  # before the measure is computed, so that one that does not end can be named
             report(**dict(islice(values, 1)))
     if set(EVIDENCE) & set(wanted) and n_found > 1:
-        values = evidence_of(task["estimator"], X, labels, modality_of(estimator))
+        values = evidence_of(task["estimator"], complete, labels, modality_of(estimator))
         for name in EVIDENCE:
             report(stage=name)
             report(**dict(islice(values, 1)))

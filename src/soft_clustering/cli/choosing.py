@@ -117,7 +117,7 @@ def choose_k(
     settings : dict, default=None
         Parameters of the model.
     """
-    kind, X, n_features = data.modality, data.X, None
+    kind, X, n_features = data.modality, data.complete, None
     criteria: str | tuple[str, ...] = "default"
     if model is None or kind in ("image", "distances"):
         model, settings = model_class(_MODELS[kind]), None

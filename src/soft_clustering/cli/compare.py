@@ -18,6 +18,7 @@ from ..base import BaseSoftClusterer
 from ..benchmarking.measures import COLUMNS, MEASURES, ranking_measure
 from ..benchmarking.records import Record, jsonable
 from ..benchmarking.runner import FinishedRun
+from ..inputs.features import has_gaps, takes_missing
 from ..recommendation import Recommendation
 from ..report.html import check_path
 from ..report.pictures import picture_of
@@ -49,7 +50,10 @@ def compare(args: argparse.Namespace) -> int:
     models = models_for(kind, args.models)
     if args.report:
         check_path(args.report)
-    data = load(args, kind)
+    takers = [name for name, model in models.items() if takes_missing(model())]
+    data = load(args, kind, "keep" if takers else "median")
+    if has_gaps(data.X) and len(takers) < len(models):
+        say(f"{', '.join(takers)} take the missing values as they are; the other models, and the measures, medians")
     if kind == "image" and data.X.ndim == 3 and args.models is None:
         grey = [name for name, model in models.items() if not getattr(model, "takes_color", True)]
         models = {name: model for name, model in models.items() if name not in grey}
@@ -144,7 +148,7 @@ def _subject(data: Data, numbers: Sequence[int], choice: Choice | None) -> Subje
         classes = np.asarray(data.classes)[classes]
     plan = data.preparation
     return Subject(
-        data.X,
+        data.complete,
         classes,
         data.name,
         data.modality,

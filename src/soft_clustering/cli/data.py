@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._extras import require
 from .._text import one_line
 from ..datasets import available_datasets, get_dataset
+from ..inputs.features import with_medians
 from ..inputs.files.content import npz_keys
 from ..inputs.files.graphs import GRAPH_SUFFIXES
 from ..inputs.files.images import IMAGE_SUFFIXES
@@ -61,6 +62,11 @@ class Data(NamedTuple):
     def explained(self) -> Any:
         """What clusters are explained by: the columns of a table in their own units, otherwise the data."""
         return self.X if self.preparation is None else self.preparation.readable(self.frame)
+
+    @property
+    def complete(self) -> Any:
+        """The data with medians in the place of missing values."""
+        return with_medians(self.X)
 
     @property
     def n_samples(self) -> int:
@@ -160,11 +166,14 @@ def _kind_by_name(path: Path) -> str:
     return "features"
 
 
-def load(args: argparse.Namespace, kind: str) -> Data:
-    """Load the data that the arguments name, and say what was recognised and decided."""
+def load(args: argparse.Namespace, kind: str, missing: str = "median") -> Data:
+    """Load the data that the arguments name, and say what was recognised and decided.
+
+    ``missing`` is that of :func:`soft_clustering.prepare`.
+    """
     path = None if args.data in available_datasets() else _existing(args.data, kind)
     if kind == "features":
-        data = _load_features(args, path)
+        data = _load_features(args, path, missing)
     else:
         assert path is not None
         data = {"graph": _load_graph, "documents": _load_documents, "image": _load_image, "distances": _load_distances}[
@@ -195,7 +204,7 @@ def check_n_classes(data: Data) -> None:
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
-def _load_features(args: argparse.Namespace, path: Path | None) -> Data:
+def _load_features(args: argparse.Namespace, path: Path | None, missing: str) -> Data:
     from ..preparation import prepare
 
     y: NDArray[Any] | None
@@ -214,7 +223,7 @@ def _load_features(args: argparse.Namespace, path: Path | None) -> Data:
         named = {"id_column": column_named(frame, args.id, "--id"), "label_column": label_column, "drop": drop}
         y, classes = (None, None) if label_column is None else _classes(frame[label_column], args.data)
     with naming(args.data):
-        preparation = prepare(frame, scale=args.scale or "auto", **named)
+        preparation = prepare(frame, scale=args.scale or "auto", missing=missing, **named)
         X = np.ascontiguousarray(preparation.transform(frame))
     for note in preparation.notes_:
         say(note)

@@ -15,11 +15,12 @@ from .._extras import require
 from .._text import one_line
 from ..base import BaseSoftClusterer
 from ..explanation import explain_memberships
+from ..inputs.features import has_gaps, takes_missing
 from ..saving import SUFFIXES as MODEL_SUFFIXES
 from ..saving import save_model
 from .choosing import default_n_clusters
 from .data import Data, check_n_clusters, kind_of, load
-from .errors import CommandError, UsageError
+from .errors import CommandError, UsageError, say
 from .models import configured, defaults, model_for, needs_n_clusters
 from .outputs import memberships_file, replacing, write_memberships
 
@@ -38,8 +39,11 @@ def fit(args: argparse.Namespace) -> int:
         memberships_file(args.output, args.force) as output,
         replacing(args.save, args.force, "--save", MODEL_SUFFIXES) as saved,
     ):
-        data = load(args, kind)
-        configured(model, kind, K, given=True, seed=0, **settings)  # wrong settings are found before K is chosen
+        # Wrong settings are found before the data are read and K is chosen.
+        asked = configured(model, kind, K, given=True, seed=0, **settings)
+        data = load(args, kind, "keep" if takes_missing(asked) else "median")
+        if has_gaps(data.X):
+            say(f"{args.model} takes the missing values as they are")
         if K is None and "n_clusters" not in settings and needs_n_clusters(model):
             K, _ = default_n_clusters(data, model, settings)
         check_n_clusters(data, K or 0)

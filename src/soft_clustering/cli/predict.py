@@ -89,5 +89,6 @@ def _unknown(frame: Any, preparation: Preparation) -> list[str]:
         elif title != "remainder":
             missing = np.isnan(step[0].transform(frame[columns])).sum(axis=0)
             if counts := [f"{name} ({n})" for name, n in zip(columns, missing, strict=True) if n]:
-                notes.append(f"missing or unreadable, replaced by the median at the fit: {listed(counts)}")
+                what = "replaced by the median at the fit" if "fill" in step.named_steps else "missing for the model"
+                notes.append(f"missing or unreadable, {what}: {listed(counts)}")
     return notes

@@ -75,8 +75,8 @@ def explain(
     -----
     A sample counts in a cluster by its membership. The rows of memberships whose sum exceeds 1 are divided by it, and
     samples without a cluster, or that are noise, count nowhere. Features are ranked by how far the 95 % interval of
-    their standardised difference is from 0; a category is the difference of a share, so that it is on the same scale. Intervals take the
-    memberships as given. They are no tests: any clustering, of any data, makes differences.
+    their standardised difference is from 0; a category is the difference of a share, so that it is on the same scale.
+    Intervals take the memberships as given. They are no tests: any clustering, of any data, makes differences.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_array,
@@ -124,6 +125,27 @@ def _naming_those_with_gaps(estimator: BaseEstimator, X: object) -> Iterator[Non
             f"Input X contains NaN. {needs} complete rows; {others} take missing values, or impute first "
             "(sklearn.impute)."
         ) from None
+
+
+def takes_missing(estimator: Any) -> bool:
+    """Whether an estimator of this library or of scikit-learn takes missing values (NaN)."""
+    return isinstance(estimator, BaseEstimator) and bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def has_gaps(X: object) -> bool:
+    """Whether X is an array of numbers some of which are missing (NaN)."""
+    return isinstance(X, np.ndarray) and X.dtype.kind == "f" and bool(np.isnan(X).any())
+
+
+def with_medians(X: Any) -> Any:
+    """Features with the median of the column in the place of each missing value; X itself if there is none.
+
+    Examples
+    --------
+    >>> with_medians(np.array([[1.0], [np.nan], [5.0]])).ravel()
+    array([1., 3., 5.])
+    """
+    return np.where(np.isnan(X), np.nanmedian(X, axis=0), X) if has_gaps(X) else X
 
 
 def _is_ready(X: object, dtypes: tuple[type, ...] = (np.float64, np.float32)) -> TypeGuard[NDArray[Any]]:

@@ -37,6 +37,11 @@ cdef extern from "kernels.h" nogil:
         const double *unseen
         const double *noise
 
+    ctypedef struct categories_t:
+        int64_t p
+        const int64_t *edges
+        const double *table
+
     ctypedef struct topics_t:
         int64_t wide, longest, max_iter
         double tol, beta
@@ -79,6 +84,7 @@ cdef extern from "kernels.h" nogil:
         chunk_t chunk
         const prototypes_t *v
         const gauss_t *g
+        const categories_t *categories
         const topics_t *topics
         const blocks_t *blocks
         int rule
@@ -116,6 +122,8 @@ cdef extern from "kernels.h" nogil:
     int64_t filled_up_c "filled_up" (int64_t)
     void gauss_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void gauss_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void category_statistics_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
+    void category_memberships_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void lda_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void plsi_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
     void fold_in_chunk(const job_t *, tile_t *, int64_t, int64_t, double *) noexcept
@@ -698,6 +706,64 @@ def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double
     job.chunk = &gauss_memberships_chunk
     start(&job, chunks, threads)
     return out, np.asarray(objective), np.asarray(masses)
+
+
+cdef categories_t categories(int64_t p, const int64_t[::1] edges, const double[:, ::1] table):
+    cdef categories_t c
+    c.p = p
+    c.edges = &edges[0]
+    c.table = NULL
+    if table.shape[0]:
+        c.table = &table[0, 0]
+    return c
+
+
+def category_statistics(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, unseen, int64_t p,
+                        const int64_t[::1] edges, const double[:, ::1] table, given, int64_t chunks, int threads):
+    """(weight (K,), counts (categories, K), first (K, p), second (K, p) moments about ``mean``, objective, weight (K, p) of
+    the rows that have each number or None). ``mean``, ``factor`` and ``unseen`` (K, d) have zeros for the codes."""
+    cdef job_t job = job_on(rows, mean.shape[0])
+    cdef gauss_t g = gauss(
+        mean, None if factor is None else factor.reshape(-1), constant, None, None if unseen is None else unseen.reshape(-1), None, False)
+    cdef categories_t c = categories(p, edges, table)
+    cdef int64_t K = mean.shape[0], d = rows.c.d, levels = edges[edges.shape[0] - 1], seen = K * d if rows.c.gaps else 0
+    cdef const double[:, ::1] responsibilities
+    job.width = 1 + K + levels * K + (2 * K * d + seen if p else 0)
+    job.gauss = 1
+    job.g = &g
+    job.categories = &c
+    if given is not None:
+        responsibilities = given
+        job.given = &responsibilities[0, 0]
+    job.chunk = &category_statistics_chunk
+    results = np.zeros((chunks, job.width))
+    cdef double[:, ::1] parts = results
+    job.results = &parts[0, 0]
+    start(&job, chunks, threads)
+    sum_of_chunks(parts)
+    flat = results[0]
+    counts = flat[1 + K : 1 + K + levels * K].reshape(levels, K)
+    moments = flat[1 + K + levels * K :].reshape(-1, K, d)[:, :, :p] if p else np.zeros((3, K, 0))
+    return flat[1 : 1 + K], counts, moments[0], moments[1], parts[0, 0], moments[2] if rows.c.gaps else None
+
+
+def category_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant, unseen, int64_t p,
+                         const int64_t[::1] edges, const double[:, ::1] table, int64_t chunks, int threads):
+    """(memberships (n, K) in the type of the rows, log likelihood of each row (n,))."""
+    cdef job_t job = job_on(rows, mean.shape[0])
+    cdef gauss_t g = gauss(
+        mean, None if factor is None else factor.reshape(-1), constant, None, None if unseen is None else unseen.reshape(-1), None, False)
+    cdef categories_t c = categories(p, edges, table)
+    cdef double[::1] objective = np.empty(rows.c.n)
+    out = np.empty((rows.c.n, mean.shape[0]), dtype=rows.dtype)
+    job.out = output(rows, out)
+    job.row_out = &objective[0]
+    job.gauss = 1
+    job.g = &g
+    job.categories = &c
+    job.chunk = &category_memberships_chunk
+    start(&job, chunks, threads)
+    return out, np.asarray(objective)
 
 
 def dirichlet_maxima(double[:, ::1] shapes, const double[:, ::1] mean_logs, double least, double most, int steps,

@@ -79,6 +79,13 @@ typedef struct {
     const double *noise;    /* NULL, or {log density of noise, what it gains for each missing feature (d)}: a further column */
 } gauss_t;
 
+/* Rows of p numbers and then codes of categories. */
+typedef struct {
+    int64_t p;
+    const int64_t *edges; /* where the categories of each column begin among all, and at last their number */
+    const double *table;  /* (categories, K) log probabilities; NULL without categories */
+} categories_t;
+
 typedef struct {
     int64_t wide, longest; /* topics filled up; most words of a document */
     int64_t max_iter;
@@ -131,6 +138,7 @@ struct job_s {
     chunk_t chunk;
     const prototypes_t *v;
     const gauss_t *g;
+    const categories_t *categories;
     const topics_t *topics;
     const blocks_t *blocks;
     int rule;

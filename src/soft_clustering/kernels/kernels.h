@@ -253,6 +253,7 @@ static void store(const job_t *job, const tile_t *t, int64_t first, int64_t coun
 #include "centers.h"
 #include "pairs.h"
 #include "gauss.h"
+#include "categories.h"
 #include "topics.h"
 #include "graphs.h"
 #include "gumbel.h"

@@ -25,6 +25,7 @@ from . import EMPTY
 
 if TYPE_CHECKING:
     from ..engine.blocks import Block
+    from .categories import Densities
 
 PIVOT = 1e-290  # a smaller pivot cannot be inverted safely
 _GROUP = 256  # rows whose distances to all others are held at once
@@ -593,6 +594,54 @@ def gauss_memberships_and_noise(
         if noise is not None:
             masses[here] = found[:, K]
     return U, rows, masses
+
+
+def category_log_densities(Z: Array, densities: Densities) -> Array:
+    """log(weight_k p(z | k)) (rows, K) of rows of p numbers and codes of categories; only what a row has counts."""
+    means, factors, constants, table, edges = densities
+    p = means.shape[1]
+    D = log_densities(Z[:, :p], means, factors if p else None, constants, full=False)
+    for z, edge in zip(Z[:, p:].T, edges[:-1], strict=True):
+        there = ~np.isnan(z)
+        D[there] += table[edge + z[there].astype(np.intp)]
+    return D
+
+
+def category_statistics(
+    block: Block, densities: Densities, memberships: Array | None = None
+) -> tuple[Array, Array, Array, Array, float, Array | None]:
+    """(weight, counts, first, second, objective, weight per number); see ``kernels.categories``."""
+    means, edges = densities.means, densities.edges
+    K, p = means.shape
+    weight, counts, objective = np.zeros(K), np.zeros((edges[-1], K)), 0.0
+    first, second, seen = np.zeros((3, K, p))
+    for lo, Z, w in block.pieces():
+        if memberships is None:
+            R, likelihood = posteriors(category_log_densities(Z, densities))
+            objective += float(w @ likelihood)
+        else:
+            R = memberships[lo : lo + len(Z)]
+        R = R * w[:, None]
+        weight += R.sum(axis=0)
+        for z, edge in zip(Z[:, p:].T, edges[:-1], strict=True):
+            there = ~np.isnan(z)
+            np.add.at(counts, edge + z[there].astype(np.intp), R[there])
+        there = ~np.isnan(Z[:, :p])
+        seen += R.T @ there
+        for k in range(K):
+            E = np.where(there, Z[:, :p] - means[k], 0.0)
+            first[k] += R[:, k] @ E
+            second[k] += R[:, k] @ (E * E)
+    return weight, counts, first, second, objective, seen if block.frame.gaps else None
+
+
+def category_memberships(block: Block, densities: Densities) -> tuple[NDArray[Any], Array]:
+    """Posteriors (n, K), and the log likelihood of each row; see ``kernels.categories``."""
+    U, rows = np.empty((block.n, len(densities.constants)), dtype=block.X.dtype), np.empty(block.n)
+    for lo, Z, _ in block.pieces():
+        here = slice(lo, lo + len(Z))
+        U[here], rows[here] = posteriors(category_log_densities(Z, densities))
+    return U, rows
 
 
 def inverse_cholesky(covariances: Array) -> tuple[Array, int | None]:

@@ -15,6 +15,7 @@ from .._types import DataLike
 from ..benchmarking.benchmarks import ProgressBar
 from ..benchmarking.quality import modality_of
 from ..benchmarking.records import Journal
+from ..inputs.features import with_medians
 from .html import check_path
 from .pipeline import ModelComparison, ReportRequest, Subject, run_comparison
 from .summary import Summary
@@ -105,7 +106,7 @@ def compare(
     command = _code(benchmark.models, y is not None, path, name, n_clusters, random_state)
     modalities = {modality_of(model) for model in benchmark.models.values()}
     subject = Subject(
-        X,
+        with_medians(X),
         y,
         name,
         modality=modalities.pop() if len(modalities) == 1 else "features",

@@ -82,7 +82,7 @@ def check_membership_values(estimator: BaseSoftClusterer) -> None:
 
 @rule
 def check_row_sums(estimator: BaseSoftClusterer) -> None:
-    """The rows of memberships_ sum to 1 where the membership kind says so; those of a subpartition with noise_mass_."""
+    """The rows of memberships_ sum to 1 where the membership kind says so."""
     model, _ = fitted(estimator)
     require_valid(estimator, model.memberships_, "memberships_", noise_of(model))
 

@@ -38,8 +38,16 @@ BENCHMARKS = [
     Benchmark("speed", "metrics", "Time and memory of the validity indices", 5, (RESULTS, GUIDE.format("metrics"))),
     Benchmark("speed", "report", "Size of a report, and seconds to write it", 1, (GUIDE.format("report"),)),
     Benchmark("speed", "missing_cost", "What missing values cost a fit", 1, (GUIDE.format("missing"),)),
+    Benchmark("speed", "k_modes", "FuzzyKPrototypes beside kmodes", 2, ()),
     Benchmark("quality", "paper_protocol", "The paper's comparison: 20 methods, 11 sets, 5 seeds", 15, (RESULTS,)),
     Benchmark("quality", "tables", "Agreement with classes: tables and planted mixtures", 3, (RESULTS,)),
+    Benchmark(
+        "quality",
+        "categories",
+        "Agreement with classes: categories, mixed tables",
+        2,
+        (GUIDE.format("families/fuzzy"),),
+    ),
     Benchmark("quality", "few_labels", "Agreement with classes if a few labels are known", 1, (RESULTS,)),
     Benchmark(
         "quality", "noise_clusters", "Centres beside outliers, with a cluster of noise", 1, (GUIDE.format("missing"),)

@@ -14,7 +14,8 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
-from soft_clustering import FCM, GMM, prepare
+from soft_clustering import EVCLUS, FCM, GMM, prepare
+from soft_clustering.inputs import gower
 from soft_clustering.inputs.columns import MISSING
 from soft_clustering.preparation import SCALES
 
@@ -362,6 +363,99 @@ def test_what_is_refused(df, options, message):
 def test_infinite_column_can_be_left_out():
     df = table(c=[np.inf] + [1.0] * 11)
     assert plan_of(df, drop="c") == {"c": ("number", False)}
+
+
+# Gower's dissimilarities ----------------------------------------------------------------------------------------------
+
+MIXED = pandas.DataFrame(
+    {
+        "age": [20, 40, None, 60, 35],
+        "pay": [1.5, 2, 3.25, None, 8],
+        "plan": ["a", "b", "b", "a", None],
+        "member": ["y", "n", "y", None, "n"],
+    }
+)
+#: What ``daisy(metric = "gower")`` of the R package cluster 2.1.4 prints for it, the texts as factors.
+OF_DAISY = [
+    [0.000000000000, 0.644230769231, 0.423076923077, 0.500, 0.791666666667],
+    [0.644230769231, 0.000000000000, 0.397435897436, 0.750, 0.349358974359],
+    [0.423076923077, 0.397435897436, 0.000000000000, 1.000, 0.865384615385],
+    [0.500000000000, 0.750000000000, 1.000000000000, 0.000, 0.625000000000],
+    [0.791666666667, 0.349358974359, 0.865384615385, 0.625, 0.000000000000],
+]
+
+
+def test_gower_is_that_of_r():
+    np.testing.assert_allclose(prepare(MIXED).gower(MIXED), OF_DAISY, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("pairs", [gower._GROUP, 150])
+def test_gower_by_definition(customers, monkeypatch, pairs):
+    """Of every kind of column with gaps, by loops; the rows are compared in groups of some pairs."""
+    monkeypatch.setattr(gower, "_GROUP", pairs)
+    customers["member"] = customers["member"].astype(object)
+    customers.loc[7] = None
+    customers["price"] = [f"{i % 7},5" if i != 7 else None for i in range(60)]
+    customers["text date"] = pandas.Series(pandas.date_range("2021-03-01", periods=60)).dt.strftime("%d.%m.%Y")
+    customers.loc[9:12, ["price", "since"]] = None
+    customers.loc[7, "text date"] = None
+    transformer = prepare(customers, id_column="customer")
+    numbers = customers[["income", "age"]].assign(
+        since=(customers["since"] - pandas.Timestamp("2020-01-01")) / pandas.Timedelta(days=1),
+        member=customers["member"].astype(float),
+        price=customers["price"].str.replace(",", ".").astype(float),
+        day=np.where(np.arange(60) == 7, np.nan, np.arange(60.0)),
+    )
+    words = customers[["city", "segment"]]
+    D = transformer.gower(customers)
+    for i in range(0, 60, 3):
+        for j in range(60):
+            if i == j:
+                continue
+            parts = [
+                abs(column.iloc[i] - column.iloc[j]) / (column.max() - column.min())
+                for _, column in numbers.items()
+                if not np.isnan([column.iloc[i], column.iloc[j]]).any()
+            ]
+            parts += [
+                float(column.iloc[i] != column.iloc[j])
+                for _, column in words.items()
+                if isinstance(column.iloc[i], str) and isinstance(column.iloc[j], str)
+            ]
+            assert D[i, j] == pytest.approx(np.mean(parts) if parts else 1.0, abs=1e-12)
+    np.testing.assert_array_equal(D, D.T)
+    assert not D.diagonal().any()
+
+
+def test_gower_of_new_rows():
+    transformer = prepare(MIXED)
+    new = pandas.DataFrame({"age": [100, 20], "pay": [None, 1.5], "plan": ["c", "a"], "member": [None, "y"], "more": 1})
+    D = transformer.gower(new, MIXED)
+    assert D.shape == (2, 5)
+    np.testing.assert_allclose(D[0], [1, 1, 1, 1, 1])  # 80 / 40 is at most 1, and nobody has plan c
+    np.testing.assert_allclose(D[1], OF_DAISY[0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(transformer.gower(MIXED.iloc[:2], MIXED), OF_DAISY[:2], rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="plan not found"):
+        transformer.gower(MIXED, new.drop(columns="plan"))
+    with pytest.raises(TypeError, match=r"must be a pandas\.DataFrame"):
+        transformer.gower(np.zeros((2, 4)))
+
+
+def test_gower_ranges_are_those_of_the_fit():
+    transformer = prepare(MIXED)
+    assert transformer.ranges_ == {"age": 40, "pay": 6.5}
+    wider = pandas.concat([MIXED, MIXED.assign(age=MIXED["age"] + 40)], ignore_index=True)
+    assert clone(transformer).fit(wider).ranges_ == {"age": 80, "pay": 6.5}
+    assert transformer.ranges_["age"] == 40
+    only = prepare(MIXED[["plan", "member"]])
+    assert only.ranges_ == {} and only.gower(MIXED)[0, 1] == 1
+
+
+def test_gower_for_a_relational_method(customers):
+    transformer = prepare(customers, id_column="customer")
+    D = transformer.gower(customers)
+    model = EVCLUS(2, metric="precomputed", random_state=0).fit(D)
+    assert model.predict(transformer.gower(customers.iloc[:3], customers)).shape == (3,)
 
 
 # Messy tables ---------------------------------------------------------------------------------------------------------

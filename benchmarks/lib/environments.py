@@ -37,6 +37,7 @@ ENVIRONMENTS: dict[str, list[list[str]]] = {
     "evclust": [["evclust==0.2.1"]],
     "hdbscan": [["hdbscan==0.8.44"]],
     "fast_hdbscan": [["fast_hdbscan==0.3.4"]],
+    "kmodes": [["kmodes==0.12.2"]],
     "gensim": [["gensim==4.4.0"]],
     "tomotopy": [["tomotopy==0.14.0", "scipy"]],
     "cdlib": [["cdlib==0.4.1"]],

@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[], str]] = {
         *(speed.highlights, speed.default_fits, speed.units),
         *(speed.fastest_peers, speed.peers, speed.packages),
         *(quality.paper_protocol, quality.tables, quality.best_radius, quality.few_labels, quality.documents),
+        quality.categories,
         *(quality.communities, quality.planted_communities, quality.shading),
         *(scale.whole_fits, scale.passes, scale.scheduler, scale.graphs),
         *(guide.intervals, guide.explanation_cost, guide.sampled_measures, guide.choose_k_mixed, guide.report_size),

@@ -103,6 +103,18 @@ def few_labels() -> str:
     return _agreement(read("few_labels"))
 
 
+@made_from("categories")
+def categories() -> str:
+    """A row per model: mean adjusted Rand index in each group of tables with categories."""
+    groups = {title: models for title, models in read("categories").items() if title != "stamp"}
+    names = list(dict.fromkeys(name for models in groups.values() for name in models))
+    rows = [
+        [name, *(f"{mean(models[name].values()):.3f}" if name in models else "" for models in groups.values())]
+        for name in names
+    ]
+    return table(["", *groups], rows)
+
+
 @made_from("best_radius")
 def best_radius() -> str:
     """The rules for a radius beside the best radius, as shares of the index of k-means."""

@@ -25,6 +25,7 @@ from .fuzzy.fcc import FCC as FCC
 from .fuzzy.fcm import FCM as FCM
 from .fuzzy.gath_geva import GathGeva as GathGeva
 from .fuzzy.gk import GK as GK
+from .fuzzy.k_prototypes import FuzzyKPrototypes as FuzzyKPrototypes
 from .fuzzy.pcm import PCM as PCM
 from .fuzzy.pfcm import PFCM as PFCM
 from .fuzzy.rough_k_means import RoughKMeans as RoughKMeans

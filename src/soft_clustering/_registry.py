@@ -182,6 +182,15 @@ REGISTRY: tuple[Row, ...] = (
         suits=("colours",),
     ),
     Row(
+        "FuzzyKPrototypes",
+        "soft_clustering.fuzzy.k_prototypes",
+        "fuzzy",
+        None,
+        "Huang, Ng (1999)",
+        "tables of categories (fuzzy k-modes), or of numbers and categories, incomplete ones too; not if only numbers",
+        suits=("categories", "overlap", "large", "missing"),
+    ),
+    Row(
         "RPFKM",
         "soft_clustering.fuzzy.rpfkm",
         "fuzzy",

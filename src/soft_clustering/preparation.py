@@ -19,6 +19,7 @@ from ._types import Array
 from .datasets.files import check_name
 from .inputs.cells import PLACEHOLDERS, date_formats, decimal_mark, numbers_of, texts_of
 from .inputs.columns import Days, Indicators, Numbers, day_values, number_values
+from .inputs.gower import codes_of, gower_dissimilarities
 
 if TYPE_CHECKING:
     import pandas
@@ -50,18 +51,26 @@ class Preparation(ColumnTransformer):
         For each column of the table its name ``column``, its ``kind``, whether it is ``used``, and a ``detail``.
     notes_ : list of str
         What was decided, a sentence each.
+    ranges_ : dict of str to float
+        The largest minus the smallest value of each column of numbers or dates, in its own units.
     id_column_, label_column_ : str or None
         The columns that :func:`prepare` was told of.
     """
 
     plan_: list[dict[str, Any]]
     notes_: list[str]
+    ranges_: dict[str, float]
     id_column_: str | None
     label_column_: str | None
 
     def fit_transform(self, X: pandas.DataFrame, y: ArrayLike | None = None, **params: Any) -> Any:
         """Fit to the columns that are used, and return the features."""
-        return super().fit_transform(self._used(X), y, **params)
+        frame = self._used(X)
+        features = super().fit_transform(frame, y, **params)
+        numbers, _ = self._measured(frame)
+        ranges = {name: np.fmax.reduce(values) - np.fmin.reduce(values) for name, values in numbers.items()}
+        self.ranges_ = {name: float(np.nan_to_num(extent)) for name, extent in ranges.items()}
+        return features
 
     def transform(self, X: pandas.DataFrame, **params: Any) -> Any:
         """Return the features; columns that are not used need not be there."""
@@ -92,6 +101,61 @@ class Preparation(ColumnTransformer):
                     days = day_values(frame[name], (reader.formats or {}).get(name, "ISO8601"))
                     frame[name] = pandas.to_datetime(days, unit="D")
         return frame
+
+    def gower(self, X: pandas.DataFrame, Y: pandas.DataFrame | None = None) -> Array:
+        """Return Gower's dissimilarities of the rows of X to those of Y, or among those of X.
+
+        The dissimilarity of two rows is the mean, over the columns that both have, of the difference of two numbers or
+        dates in units of the range of the column in the table that was prepared, at most 1, and of 1 for two different
+        categories. So it is between 0 and 1, and it is 1 if the rows have no column in common. Missing values are left
+        out, not replaced; a category that is not known yet differs from all others.
+
+        Parameters
+        ----------
+        X, Y : pandas.DataFrame
+            With the columns that were prepared. Without Y, X is both.
+
+        Returns
+        -------
+        dissimilarities : ndarray of shape (n_rows_of_X, n_rows_of_Y)
+            For methods that take dissimilarities, such as ``EVCLUS(metric="precomputed")``; n^2 numbers of n rows.
+
+        References
+        ----------
+        J. C. Gower (1971). A general coefficient of similarity and some of its properties. Biometrics 27(4), 857-871.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> df = pandas.DataFrame({"age": [20, 40, None, 60], "plan": ["a", "b", "b", "a"]})
+        >>> prepare(df).gower(df)
+        array([[0.  , 0.75, 1.  , 0.5 ],
+               [0.75, 0.  , 0.  , 0.75],
+               [1.  , 0.  , 0.  , 1.  ],
+               [0.5 , 0.75, 1.  , 0.  ]])
+        """
+        frame = self._used(X)
+        other = frame if Y is None else self._used(Y)
+        numbers, texts = self._measured(frame)
+        other_numbers, other_texts = self._measured(other)
+        pairs = [(numbers[name], other_numbers[name], self.ranges_[name]) for name in numbers]
+        codes = [codes_of(texts[name], other_texts[name]) for name in texts]
+        D = gower_dissimilarities((len(frame), len(other)), pairs, codes)
+        if Y is None:
+            np.fill_diagonal(D, 0)  # also of a row without any value
+        return D
+
+    def _measured(self, frame: pandas.DataFrame) -> tuple[dict[str, Array], dict[str, pandas.Series]]:
+        """Return the numbers of each column, NaN where one is missing, and the texts of each category."""
+        numbers: dict[str, Array] = {}
+        texts: dict[str, pandas.Series] = {}
+        for _, step, names in self.transformers_:
+            if isinstance(step, Pipeline):
+                values = np.asarray(step[0].transform(frame[names]))
+                numbers |= dict(zip(names, values.T, strict=True))
+            else:
+                texts |= {name: texts_of(frame[name]) for name in names}
+        return numbers, texts
 
     def _used(self, X: pandas.DataFrame) -> pandas.DataFrame:
         frame = _checked(X, "X")

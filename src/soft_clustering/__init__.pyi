@@ -44,6 +44,7 @@ from .kernelized.soft_ksc import SoftKSC as SoftKSC
 from .mixture.bgmm import BGMM as BGMM
 from .mixture.gmm import GMM as GMM
 from .mixture.mbmm import MBMM as MBMM
+from .mixture.von_mises_fisher import VonMisesFisherMixture as VonMisesFisherMixture
 from .preparation import prepare as prepare
 
 __version__: str

@@ -168,3 +168,14 @@ def missing_cost() -> str:
         if case != "stamp":
             rows.setdefault(case.split(",")[0], []).append(f"{seconds['gaps'] / seconds['complete']:.2f}x")
     return table(["", "5 % missing", "20 %", "40 %"], [[name, *cells] for name, cells in rows.items()])
+
+
+@made_from("directions")
+def directions() -> str:
+    """Agreement of mixtures of directions and other methods with the classes of texts, mean over the seeds."""
+    found = {name: scores for name, scores in read("directions").items() if name != "stamp"}
+    models = list(dict.fromkeys(model for scores in found.values() for model in scores))
+    rows = [
+        [name, *(f"{np.mean(scores[m]):.2f}" if m in scores else "" for m in models)] for name, scores in found.items()
+    ]
+    return table(["Texts", *models], rows)

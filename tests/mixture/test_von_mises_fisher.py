@@ -15,7 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import VonMisesFisherMixture, kernels
 from soft_clustering.kernels.centers import center_memberships
-from soft_clustering.mixture.von_mises_fisher import Components, draw_gaps
+from soft_clustering.mixture.bessel import draw_gaps
+from soft_clustering.mixture.von_mises_fisher import Components
 
 
 def directions(n, d, K=3, kappa=None, seed=0):

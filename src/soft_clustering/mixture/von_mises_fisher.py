@@ -36,7 +36,7 @@ from ..engine.loop import center_shift
 from ..inputs.features import canonical, is_dask, validate_rows, validate_weights
 from ..kernels.centers import CenterStatistics, center_memberships, center_rows, center_statistics
 from .base import EMPTY_SHARE, LIKELIHOOD, LeastLikely, MixtureClusterer, count_distinct, seeded_change
-from .bessel import LEAST, MOST, concentration_of, log_peak
+from .bessel import LEAST, MOST, concentration_of, draw_gaps, log_peak
 
 _TINY = 1e-300  # the least weight of a component, and size of an empty one
 _NO_DIRECTION = 1e-12  # a mean resultant length below this is rounding
@@ -351,27 +351,3 @@ def directions(vectors: Array, otherwise: Array) -> Array:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Array = np.divide(vectors, lengths, out=otherwise.copy(), where=lengths > _NO_DIRECTION)
     return unit
-
-
-def draw_gaps(concentration: Array, d: int, rng: np.random.RandomState) -> Array:
-    """1 - mu.x (n,) of draws x of each concentration, by rejection from a transformed beta distribution (Wood 1994).
-
-    Examples
-    --------
-    >>> gaps = draw_gaps(np.full(100_000, 1.0), 3, np.random.RandomState(0))
-    >>> (1 - gaps).mean().round(2)  # A(1) = coth(1) - 1
-    0.31
-    """
-    kappa = np.asarray(concentration, dtype=np.float64)
-    b = (d - 1) / (2 * kappa + np.hypot(2 * kappa, d - 1))
-    gap, left = np.empty(len(kappa)), np.arange(len(kappa))
-    while len(left):
-        b_, z = b[left], rng.beta((d - 1) / 2, (d - 1) / 2, len(left))
-        # Both terms are differences from the values at 1 - mu.x = 2 b / (1 + b), so that they stay small.
-        proposed = 2 * b_ * z / (1 - (1 - b_) * z)
-        mode = 2 * b_ / (1 + b_)
-        x0 = (1 - b_) / (1 + b_)
-        advantage = kappa[left] * (mode - proposed) + (d - 1) * np.log((1 - x0 * (1 - proposed)) / (1 - x0 * x0))
-        accepted = np.log1p(-rng.uniform(size=len(left))) <= advantage
-        gap[left[accepted]], left = proposed[accepted], left[~accepted]
-    return gap

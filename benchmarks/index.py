@@ -55,6 +55,9 @@ BENCHMARKS = [
     Benchmark("quality", "missing", "Agreement if values are missing; imputation", 5, (GUIDE.format("missing"),)),
     Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 3, (RESULTS,)),
     Benchmark("quality", "documents", "Agreement with classes: news and abstracts", 2, (RESULTS,)),
+    Benchmark(
+        "quality", "directions", "Texts as directions: agreement with classes", 4, (GUIDE.format("families/mixture"),)
+    ),
     Benchmark("quality", "communities", "Agreement with known communities; what starts are worth", 60, (RESULTS,)),
     Benchmark("quality", "shading", "AFCMAdaptive on shaded phantoms", 1, (RESULTS,)),
     Benchmark("quality", "choose_k", "How often each criterion finds K", 18, (GUIDE.format("selection"),)),

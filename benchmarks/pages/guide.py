@@ -190,3 +190,14 @@ def noise_on_clean_data() -> str:
         rows.append([method, *cells])
     ways = ["without noise", "with noise", "from the centres without noise"]
     return table(["", *ways, *(f"{way}, nine other tables" for way in ways)], rows)
+
+
+@made_from("directions")
+def directions() -> str:
+    """Agreement of mixtures of directions and other methods with the classes of texts, mean over the seeds."""
+    found = {name: scores for name, scores in read("directions").items() if name != "stamp"}
+    models = list(dict.fromkeys(model for scores in found.values() for model in scores))
+    rows = [
+        [name, *(f"{np.mean(scores[m]):.2f}" if m in scores else "" for m in models)] for name, scores in found.items()
+    ]
+    return table(["Texts", *models], rows)

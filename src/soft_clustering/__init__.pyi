@@ -46,6 +46,7 @@ from .mixture.bgmm import BGMM as BGMM
 from .mixture.gmm import GMM as GMM
 from .mixture.latent_class import LatentClass as LatentClass
 from .mixture.mbmm import MBMM as MBMM
+from .mixture.von_mises_fisher import VonMisesFisherMixture as VonMisesFisherMixture
 from .preparation import prepare as prepare
 
 __version__: str

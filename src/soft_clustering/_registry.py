@@ -239,6 +239,16 @@ REGISTRY: tuple[Row, ...] = (
         suits=("categories", "overlap", "large", "missing"),
     ),
     Row(
+        "VonMisesFisherMixture",
+        "soft_clustering.mixture.von_mises_fisher",
+        "mixture",
+        None,
+        "Banerjee, Dhillon, Ghosh, Sra (2005)",
+        "texts as tf-idf, embeddings and other directions, whose lengths do not matter; not for points whose distances "
+        "from the origin tell the clusters apart",
+        suits=("many_features", "large"),
+    ),
+    Row(
         "ECM",
         "soft_clustering.evidential.ecm",
         "evidential",

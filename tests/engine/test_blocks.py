@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from soft_clustering import FCM
 from soft_clustering.engine import blocks as blocks_module
-from soft_clustering.engine.blocks import Block, Blocks, Frame, distinct_rows, make_blocks
+from soft_clustering.engine.blocks import Block, Blocks, Frame, Sphere, distinct_rows, make_blocks, unit_factors
 from soft_clustering.engine.fitting import Fit
 from soft_clustering.engine.initialisation import kmeans_plusplus, random_rows
 from soft_clustering.engine.loop import Run
@@ -29,6 +29,41 @@ def cut(blocks, edges):
 
 
 # Frame ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_lengths_of_any_size(as_csr):
+    rng = np.random.default_rng(0)
+    directions = rng.normal(size=(50, 6))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    lengths = 10.0 ** np.linspace(-305, 307, 50)
+    X = directions * lengths[:, None]
+    X[3] = 0
+    X[4] = 5e-324
+    factors = unit_factors(sparse.csr_array(X) if as_csr else X)
+    np.testing.assert_array_equal(factors[[3, 4]], 0)
+    np.testing.assert_allclose(np.delete(factors * lengths, [3, 4]), 1, rtol=1e-13)
+
+
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_float32_lengths(as_csr):
+    X = np.array([[3e-38, 4e-38], [3e38, 0], [1e-45, 0], [3e-20, 4e-20]], dtype=np.float32)
+    factors = unit_factors(sparse.csr_array(X) if as_csr else X)
+    np.testing.assert_allclose(factors, [1 / 5e-38, 1 / 3e38, 0, 1 / 5e-20], rtol=1e-6)
+
+
+def test_rows_that_are_not_finite_have_no_length():
+    assert np.isnan(unit_factors(np.array([[1.0, np.nan], [np.inf, 1.0], [np.inf, -np.inf]]))).all()
+
+
+@pytest.mark.parametrize("as_csr", [False, True])
+def test_moments_on_the_sphere(as_csr):
+    X = IRIS - IRIS.mean(axis=0)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    blocks = make_blocks(sparse.csr_array(X) if as_csr else X)
+    moments = blocks.moments(Sphere(np.zeros(4), 1.0))
+    np.testing.assert_allclose(moments.mean, unit.mean(axis=0), atol=1e-14)
+    np.testing.assert_allclose(moments.variance, unit.var(axis=0), rtol=1e-12)
 
 
 def test_frame_of_ordinary_data():

@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from soft_clustering import kernels
-from soft_clustering.engine.blocks import Block, Frame, make_blocks
+from soft_clustering.engine.blocks import Block, Frame, Sphere, make_blocks
 from soft_clustering.engine.initialisation import kmeans
 from soft_clustering.kernels import centers, reference
 
@@ -23,7 +23,12 @@ RULES = [
     ("sets", 1.5, np.inf, 1.0, 1.0, 4.0, 1.0, 0.0, 1e-9, 2.0, 0.0),
     ("rough", 1.5, 0.0, 1.0, 0.0),
     ("rough", 1.0, 0.3, 1.0, 1.0),
+    ("softmax", 0.5, 0.0, 2.0, 30.0, -1.0, 0.0, -690.0, 3.0),
 ]
+
+
+def rows_of(X, dtype, as_csr):
+    return sparse.csr_array(X.astype(dtype)) if as_csr else X.astype(dtype)
 
 
 def block_of(X, weight=None):
@@ -43,7 +48,7 @@ def test_twins(rule, as_csr, dtype, rtol):
     if rule[0] == "rough":
         V[2:] = V[:2]  # it wants each centre twice
     weight = rng.uniform(0.5, 2, len(X))
-    block = block_of(sparse.csr_array(X) if as_csr else X, weight)
+    block = block_of(rows_of(X, dtype, as_csr), weight)
     expected = reference.center_statistics(block, V, *rule)
     found = centers.center_statistics(block, V, *rule)
     for got, want in zip(found[:3], expected[:3], strict=True):
@@ -51,6 +56,49 @@ def test_twins(rule, as_csr, dtype, rtol):
     U = centers.center_memberships(block, V, *rule)
     assert U.dtype == dtype
     np.testing.assert_allclose(U, reference.memberships_and_noise(block, V, *rule)[0], rtol=0, atol=rtol)
+
+
+def test_softmax_rule():
+    rng = np.random.default_rng(2)
+    X, V, rate, share = rng.normal(size=(100, 3)), rng.normal(size=(4, 3)), rng.uniform(0, 3, 4), rng.normal(size=4)
+    parts = np.exp(share - rate * cdist(X, V, "sqeuclidean"))
+    expected = parts / parts.sum(axis=1, keepdims=True)
+    U = centers.center_memberships(block_of(X), V, "softmax", *rate, *share)
+    np.testing.assert_allclose(U, expected, rtol=1e-12)
+    rows = centers.center_rows(block_of(X), V, "softmax", *rate, *share)
+    np.testing.assert_allclose(rows, -np.log(parts.sum(axis=1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [pytest.param(True, marks=needs_kernels), False])
+@pytest.mark.parametrize("dtype, rtol", [(np.float64, 1e-12), (np.float32, 2e-5)])
+@pytest.mark.parametrize("as_csr", [False, True])
+@pytest.mark.parametrize("d", [5, 700])
+def test_rows_on_the_sphere(monkeypatch, compiled, as_csr, dtype, rtol, d):
+    """Every kernel for prototypes sees the rows divided by their lengths."""
+    if not compiled:
+        monkeypatch.setattr(kernels, "compiled", None)
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(130, d)) * 10.0 ** rng.uniform(-30, 30, (130, 1))
+    X[rng.uniform(size=X.shape) < 0.3] = 0
+    X[7], X[9] = 0, X[8] * 3
+    X = X.astype(dtype)
+    lengths = np.linalg.norm(X.astype(np.float64), axis=1, keepdims=True)
+    unit = X / np.where(lengths > 0, lengths, 1)
+    V = np.vstack([unit[0], unit[20], rng.normal(size=d) / np.sqrt(d)]).astype(dtype).astype(np.float64)
+    weight = rng.uniform(0.5, 2, 130)
+    block = Block(rows_of(X, dtype, as_csr), weight, Sphere(np.zeros(d), 1.0))
+    D = cdist(unit, V, "sqeuclidean")
+    np.testing.assert_allclose(centers.center_distances(block, V), D, rtol=rtol, atol=rtol)
+    found = centers.center_statistics(block, V, "entropy", 0.5, 0.0, 0.0, 0.0)
+    U = np.exp(-2 * D) / np.exp(-2 * D).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(
+        centers.center_memberships(block, V, "entropy", 0.5, 0.0, 0.0, 0.0), U, rtol=0, atol=rtol
+    )
+    np.testing.assert_allclose(found.weight, weight @ U, rtol=rtol)
+    np.testing.assert_allclose(found.total, (U * weight[:, None]).T @ unit, rtol=rtol, atol=130 * rtol)
+    np.testing.assert_allclose(block.take([3, 7]), unit[[3, 7]], rtol=rtol)
+    seeds = centers.seed(block, np.arange(130), rng.uniform(size=(4, 3)))
+    assert cdist(seeds, unit).min(axis=1).max() <= rtol
 
 
 def test_kernel_rule_keeps_small_distances():

@@ -17,7 +17,8 @@ from soft_clustering import MBMM
 from soft_clustering.engine import blocks as blocks_module
 from soft_clustering.engine.loop import UNSCALED
 from soft_clustering.mixture import derived
-from soft_clustering.mixture.mbmm import Components, LeastLikely, fresh_change
+from soft_clustering.mixture.base import LeastLikely
+from soft_clustering.mixture.mbmm import Components, fresh_change
 
 pytestmark = pytest.mark.filterwarnings("ignore:MBMM did not converge")
 
@@ -432,7 +433,7 @@ def test_the_row_of_least_likelihood_is_kept():
     one, two = LeastLikely(-3.0, np.array([-1.0, -2.0])), LeastLikely(-0.75, np.array([-0.25, -0.05]))
     for merged in (one.merge(two), two.merge(one)):
         assert merged.likelihood == -3.0
-        np.testing.assert_array_equal(merged.logs, [-1.0, -2.0])
+        np.testing.assert_array_equal(merged.row, [-1.0, -2.0])
 
 
 def test_rows_in_pieces_give_the_same(monkeypatch):

@@ -31,6 +31,7 @@ _PART = 1 << 22  # numbers in the result of a part of rows: little memory, but e
 _PART_ROWS = 1 << 10, 1 << 15  # least and most rows of a part
 _IN_SPAN = 1e-12  # a point whose distance from the span is below this part of its length lies in the span
 NO_ROWS = "X has no values: all entries of the rows of positive weight are NaN."
+_SMALLEST = 1e-280  # squared lengths between this and its inverse have all their digits
 _LIMIT = 1e100  # no coordinate of the frame is larger: squares and their sums stay finite
 
 
@@ -60,6 +61,25 @@ class Frame:
     def to_input(self, points: Array) -> Array:
         """Points of the frame in input units."""
         return self.shift + points / self.scale
+
+    def factors(self, rows: Matrix) -> Array | None:
+        """What each of some rows is multiplied with before it is shifted and scaled, (n,); None: nothing."""
+        return None
+
+
+@dataclass(frozen=True)
+class Sphere(Frame):
+    """The unit sphere: each row is divided by its length. Rows of zeros stay what they are."""
+
+    def from_input(self, points: ArrayLike) -> Array:
+        """The directions of dense points."""
+        rows = np.asarray(points)
+        directions: Array = rows * unit_factors(rows)[:, None]
+        return directions
+
+    def factors(self, rows: Matrix) -> Array:
+        """1 / length for each row, 0 for rows of zeros."""
+        return unit_factors(rows)
 
 
 @dataclass(frozen=True)
@@ -106,13 +126,20 @@ class Block:
     @cached_property
     def rows(self) -> Any:
         """The block as the compiled kernels see it."""
-        scale = np.full(self.d, self.frame.scale)
+        scale, factor = np.full(self.d, self.frame.scale), self.factor
         if sparse.issparse(self.X):
             indices = self.X.indices.astype(self.X.indptr.dtype, copy=False)
             return kernels.compiled.Rows(
-                self.X.data, self.frame.shift, scale, self.weight, indices, self.X.indptr, self.d
+                self.X.data, self.frame.shift, scale, self.weight, indices, self.X.indptr, self.d, factor=factor
             )
-        return kernels.compiled.Rows(self.X, self.frame.shift, scale, self.weight, gaps=self.frame.gaps)
+        return kernels.compiled.Rows(self.X, self.frame.shift, scale, self.weight, gaps=self.frame.gaps, factor=factor)
+
+    @cached_property
+    def factor(self) -> Array | None:
+        """What the frame multiplies each row with (n,), None if with nothing."""
+        step = self._rows_of_piece()
+        parts = [self.frame.factors(self.X[lo : lo + step]) for lo in range(0, self.n, step)]
+        return None if parts[0] is None else np.concatenate([part for part in parts if part is not None])
 
     def take(self, indices: Indices) -> Array:
         """Some rows in the coordinates of the frame, dense; a missing value becomes 0, the mean."""
@@ -138,16 +165,22 @@ class Block:
 
         ``width``: how many numbers the caller computes per row, if these may be more than the features.
         """
-        entries = -(-self.X.nnz // self.n) if sparse.issparse(self.X) else self.d  # of a row
-        step = max(1, _PIECE // max(entries, width, 1))
+        step = self._rows_of_piece(width)
         for lo in range(0, self.n, step):
             piece = self.X[lo : lo + step]
             if sparse.issparse(piece):
-                Z = piece.astype(np.float64).multiply(np.full((1, self.d), self.frame.scale)).tocsr()
+                Z = piece.astype(np.float64)
+                if self.factor is not None:
+                    Z.data *= np.repeat(self.factor[lo : lo + step], np.diff(Z.indptr))
+                Z = Z.multiply(np.full((1, self.d), self.frame.scale)).tocsr()
                 np.clip(Z.data, -_LIMIT, _LIMIT, out=Z.data)
             else:
                 Z = self.frame.from_input(piece)
             yield lo, Z, np.ones(Z.shape[0]) if self.weight is None else self.weight[lo : lo + step]
+
+    def _rows_of_piece(self, width: int = 0) -> int:
+        entries = -(-self.X.nnz // self.n) if sparse.issparse(self.X) else self.d  # of a row
+        return max(1, int(_PIECE // max(entries, width, 1)))
 
 
 def block_in_frame(X: Matrix, weight: Array | None, frame: Frame) -> Block:
@@ -319,6 +352,40 @@ class Blocks:
     def total_weight(self) -> float:
         """Sum of the weights."""
         return float(sum(b.n if b.weight is None else b.weight.sum() for b in self.blocks))
+
+
+def unit_factors(rows: Any) -> Array:
+    """1 / length of each row (n,): 0 for rows without an entry above the least normal number, NaN if one is not finite.
+
+    Examples
+    --------
+    >>> unit_factors(np.array([[3.0, 4.0], [0.0, 0.0], [3e-200, 4e-200]]))
+    array([2.e-001, 0.e+000, 2.e+199])
+    """
+    tiny = float(np.finfo(rows.dtype).tiny)
+    least = max(_SMALLEST, tiny * tiny)
+    with np.errstate(divide="ignore", over="ignore", under="ignore", invalid="ignore"):
+        squares = _squared_lengths(rows)
+        factors: Array = 1 / np.sqrt(np.maximum(squares, least))
+        extreme = np.flatnonzero(~((squares > least) & (squares < 1 / _SMALLEST)))
+        if len(extreme):  # their squares overflow or underflow
+            few = rows[extreme]
+            peaks = abs(few).max(axis=1)
+            peaks = (peaks.toarray().ravel() if sparse.issparse(few) else peaks).astype(np.float64)
+            empty = peaks < tiny
+            inverse = np.where(empty, 0.0, 1 / peaks)
+            scaled = few.multiply(inverse[:, None]).tocsr() if sparse.issparse(few) else few * inverse[:, None]
+            factors[extreme] = inverse / np.sqrt(np.where(empty, 1.0, _squared_lengths(scaled)))
+    return factors
+
+
+def _squared_lengths(rows: Any) -> Array:
+    if sparse.issparse(rows):
+        data = rows.data.astype(np.float64)
+        squares = sparse.csr_array((data * data, rows.indices, rows.indptr), shape=rows.shape)
+        return np.asarray(squares.sum(axis=1))
+    dense: Array = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    return dense
 
 
 def join_rows(parts: Sequence[Any]) -> Any:

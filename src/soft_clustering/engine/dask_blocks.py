@@ -115,7 +115,7 @@ class DaskBlocks(Blocks):
     def moments(self, frame: Frame) -> Moments:
         """Moments in the coordinates of a frame; those about the first row are known from the survey."""
         survey = self._groups.survey
-        if np.array_equal(frame.shift, survey.origin) and np.all(frame.scale == 1):
+        if type(frame) is Frame and np.array_equal(frame.shift, survey.origin) and np.all(frame.scale == 1):
             return survey.moments
         return super().moments(frame)
 

@@ -16,6 +16,7 @@ cdef extern from "kernels.h" nogil:
         const void *indptr
         const double *shift
         const double *scale
+        const double *factor
         const double *weight
         const void *tiles
         const void *masks
@@ -188,25 +189,28 @@ cdef class Rows:
     cdef int passes
 
     def __cinit__(self, X, const double[::1] shift, const double[::1] scale, weight, indices=None, indptr=None, int64_t d=0, *,
-                  bint gaps=False):
+                  bint gaps=False, factor=None):
         cdef const double[:, ::1] dense64
         cdef const float[:, ::1] dense32
-        cdef const double[::1] data64, w
+        cdef const double[::1] data64, w, f
         cdef const float[::1] data32
         cdef const int32_t[::1] i32, p32
         cdef const int64_t[::1] i64, p64
         self.dtype = X.dtype
-        self.keep = (X, shift, scale, weight, indices, indptr)
+        self.keep = (X, shift, scale, weight, indices, indptr, factor)
         self.c.is_float = X.dtype == np.float32
         self.c.shift = &shift[0]
         self.c.scale = &scale[0]
-        self.c.weight = NULL
+        self.c.weight = self.c.factor = NULL
         self.c.indices = self.c.indptr = self.c.tiles = self.c.masks = NULL
         self.c.index64 = 0
         self.c.gaps = gaps
         if weight is not None:
             w = weight
             self.c.weight = &w[0]
+        if factor is not None:
+            f = factor
+            self.c.factor = &f[0]
         if indptr is None:
             if self.c.is_float:
                 dense32 = X
@@ -258,22 +262,22 @@ cdef class Rows:
     cdef take(self, const int64_t[::1] indices):
         """Some rows (t, d) in the coordinates of the frame; a missing entry becomes 0, the mean."""
         cdef int64_t d = self.c.d, t, j, p, row
-        cdef double x
+        cdef double x, factor
         cdef double[:, ::1] out = np.zeros((indices.shape[0], d))
         for t in range(indices.shape[0]):
             row = indices[t]
+            factor = self.c.factor[row] if self.c.factor != NULL else 1
             if self.c.indptr == NULL:
                 for j in range(d):
                     p = row * d + j
                     x = (<const float *>self.c.values)[p] if self.c.is_float else (<const double *>self.c.values)[p]
                     if x == x:
-                        out[t, j] = scaled(x - self.c.shift[j], self.c.scale[j])
+                        out[t, j] = scaled(x * factor - self.c.shift[j], self.c.scale[j])
             else:
                 for p in range(csr_at(self.c.indptr, self.c.index64, row), csr_at(self.c.indptr, self.c.index64, row + 1)):
                     j = csr_at(self.c.indices, self.c.index64, p)
-                    out[t, j] = scaled(
-                        (<const float *>self.c.values)[p] if self.c.is_float else (<const double *>self.c.values)[p],
-                        self.c.scale[j])
+                    x = (<const float *>self.c.values)[p] if self.c.is_float else (<const double *>self.c.values)[p]
+                    out[t, j] = scaled(x * factor, self.c.scale[j])
         return np.asarray(out)
 
 

@@ -55,6 +55,7 @@ typedef struct {
     const void *values;   /* (n, d) row-major, or the data of a CSR matrix */
     const void *indices, *indptr; /* NULL for dense rows */
     const double *shift, *scale; /* (d,): z = (x - shift) * scale */
+    const double *factor; /* (n,) what each row is multiplied with first, or NULL */
     const double *weight; /* NULL: all one */
     const void *tiles;    /* all tiles of dense rows as NAME(load) makes them, one after the other, or NULL */
     const void *masks;    /* their masks, if there are gaps */

@@ -22,9 +22,11 @@ static TARGET void NAME(load_double)(const rows_t *x, int64_t first, int64_t cou
         return;
     }
     for (int64_t r = 0; r < TILE; r++) {
-        const float *row = (const float *)x->values + (first + (r < count ? r : count - 1)) * x->d;
+        const int64_t at = first + (r < count ? r : count - 1);
+        const float *row = (const float *)x->values + at * x->d;
+        const double factor = x->factor ? x->factor[at] : 1;
         for (int64_t j = 0; j < x->d; j++) {
-            const double z = ((double)row[j] - x->shift[j]) * x->scale[j];
+            const double z = ((double)row[j] * factor - x->shift[j]) * x->scale[j];
             T[j * TILE + r] = z < 1e100 ? (z > -1e100 ? z : -1e100) : 1e100;
         }
         if (x->gaps)

@@ -202,6 +202,14 @@ def entropy_rule(D: Array, weight: float, *log_shares: float) -> tuple[Array, Ar
     return U, U, -weight * likelihood
 
 
+@_rule(RULES, "softmax")
+def softmax_rule(D: Array, *parameters: float) -> tuple[Array, Array, Array]:
+    """Softmax of log shares minus rates times D; ``parameters`` are the rates (K,) and the log shares (K,)."""
+    rate, log_share = np.array(parameters).reshape(2, -1)
+    U, likelihood = posteriors(log_share - rate * D)
+    return U, U, -likelihood
+
+
 @_rule(RULES, "rough")
 def rough_rule(D: Array, factor: float, addend: float, part: float, uniform: float) -> tuple[Array, Array, Array]:
     """Rough k-means. A cluster is possible if ``part`` sqrt(D_k) <= ``factor`` sqrt(min_l D_l) + ``addend``.

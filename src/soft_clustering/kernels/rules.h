@@ -287,6 +287,19 @@ RULE(entropy)
         row[r] *= -lambda;
 }
 
+/* Softmax, parameters {rate (K), log share (K)}: u = softmax(log share - rate D), weight u,
+   objective - log sum_k share exp(-rate D). */
+RULE(softmax)
+{
+    (void)want;
+    for (int64_t k = 0; k < K; k++)
+        for (int r = 0; r < TILE; r++)
+            t->D[k * TILE + r] = parameters[K + k] - t->D[k * TILE + r] * parameters[k];
+    NAME(posteriors)(t, K, row);
+    for (int r = 0; r < TILE; r++)
+        row[r] = -row[r];
+}
+
 /* Kernel fuzzy c-means, parameters {m, gamma}: fuzzy c-means on 1 - e with e = exp(-gamma D); weight u^m e. */
 RULE(kernel)
 {

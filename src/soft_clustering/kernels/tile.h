@@ -39,6 +39,14 @@ static TARGET void NAME(load)(const rows_t *x, int64_t first, int64_t count, int
                 T[j * TILE + r] = row[j];
         }
     }
+    if (x->factor) {
+        ALIGNED REAL factor[TILE];
+        for (int64_t r = 0; r < TILE; r++)
+            factor[r] = (REAL)x->factor[first + (r < count ? r : count - 1)];
+        for (int64_t j = 0; j < jn; j++)
+            for (int r = 0; r < TILE; r++)
+                T[j * TILE + r] *= factor[r];
+    }
     for (int64_t j = 0; j < jn; j++) {
         const REAL shift = (REAL)x->shift[j0 + j], scale = (REAL)x->scale[j0 + j];
         REAL *t = T + j * TILE;
@@ -252,8 +260,8 @@ static TARGET void NAME(dense_totals)(const rows_t *x, int64_t first, int64_t co
 }
 
 /* dot_k = z . v_k of a CSR row for NK prototypes, in registers; gives the squared norm of the row. */
-static INLINE TARGET double NAME(sparse_dots)(const rows_t *x, int64_t begin, int64_t end, const double *Vt, int64_t K,
-                                              const int NK, double *dot)
+static INLINE TARGET double NAME(sparse_dots)(const rows_t *x, int64_t begin, int64_t end, double factor,
+                                              const double *Vt, int64_t K, const int NK, double *dot)
 {
     const REAL *values = (const REAL *)x->values;
     double sum[8] = {0}, norm = 0;
@@ -261,7 +269,7 @@ static INLINE TARGET double NAME(sparse_dots)(const rows_t *x, int64_t begin, in
     for (int64_t p = begin; p < end; p++) {
         OPAQUE(index64);
         const int64_t j = csr_at(x->indices, index64, p);
-        const double z = scaled((double)values[p], x->scale[j]);
+        const double z = scaled((double)values[p] * factor, x->scale[j]);
         norm += z * z;
         for (int k = 0; k < NK; k++)
             sum[k] += z * Vt[j * K + k];
@@ -280,10 +288,11 @@ static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_
     for (int64_t r = 0; r < TILE; r++) {
         const int64_t row = first + (r < count ? r : count - 1);
         const int64_t begin = csr_at(x->indptr, x->index64, row), end = csr_at(x->indptr, x->index64, row + 1);
+        const double factor = x->factor ? x->factor[row] : 1;
         double norm = 0;
         for (int64_t k = 0; k < K; k += 8)
             switch (K - k) {
-#define DOTS(n) norm = NAME(sparse_dots)(x, begin, end, v->Vt + k, K, n, dot + k); break
+#define DOTS(n) norm = NAME(sparse_dots)(x, begin, end, factor, v->Vt + k, K, n, dot + k); break
             case 1: DOTS(1);
             case 2: DOTS(2);
             case 3: DOTS(3);
@@ -303,7 +312,7 @@ static TARGET void NAME(sparse_distances)(const rows_t *x, int64_t first, int64_
                     const int64_t at = csr_at(x->indices, x->index64, p);
                     for (; j < at; j++)
                         D += v->Vt[j * K + k] * v->Vt[j * K + k];
-                    const double e = scaled((double)values[p], x->scale[at]) - v->Vt[at * K + k];
+                    const double e = scaled((double)values[p] * factor, x->scale[at]) - v->Vt[at * K + k];
                     D += e * e;
                     j = at + 1;
                 }
@@ -324,11 +333,12 @@ static TARGET void NAME(sparse_totals)(const rows_t *x, int64_t first, int64_t c
     for (int64_t r = 0; r < count; r++) {
         const int64_t begin = csr_at(x->indptr, x->index64, first + r);
         const int64_t end = csr_at(x->indptr, x->index64, first + r + 1);
+        const double factor = x->factor ? x->factor[first + r] : 1;
         for (int64_t k = 0; k < K; k++)
             w[k] = t->D[k * TILE + r];
         for (int64_t p = begin; p < end; p++) {
             const int64_t j = csr_at(x->indices, x->index64, p);
-            const double z = scaled((double)values[p], x->scale[j]);
+            const double z = scaled((double)values[p] * factor, x->scale[j]);
             double *to = total + j * K;
             for (int64_t k = 0; k < K; k++)
                 to[k] += z * w[k];

@@ -6,7 +6,7 @@ The objective is the mean log likelihood, the memberships are the posterior prob
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from ..engine.blocks import Block, Blocks
 from ..engine.collapse import duplicates, rows_alike
 from ..engine.covariance import log_units, mean_likelihood
 from ..engine.initialisation import starting_centers
-from ..engine.loop import Policy, Run, likelihood_change
+from ..engine.loop import Policy, Run, Scale, likelihood_change
 from ..inputs.features import validate_matrix
 from ..kernels.centers import center_memberships
 from ..kernels.reference import posteriors
@@ -40,6 +40,30 @@ class Mixture(Protocol):
 
 
 S = TypeVar("S", bound=Mixture)
+
+
+class Reseeded(Protocol):
+    """The state of a mixture in which an empty component is seeded again, once."""
+
+    @property
+    def fresh(self) -> NDArray[np.bool_]:
+        """Whether each component may still be seeded again if it is empty (K,)."""
+
+
+class LeastLikely(NamedTuple):
+    """The row of least likelihood: where an empty component is seeded again."""
+
+    likelihood: float
+    row: Array  # as the method needs it
+
+    def merge(self, other: LeastLikely) -> LeastLikely:
+        """The less likely of both."""
+        return self if self.likelihood <= other.likelihood else other
+
+
+def seeded_change(old: Reseeded, new: Reseeded, history: list[float], scale: Scale) -> float:
+    """Change of the mean log likelihood; infinite if a component was seeded again, as the old value is of no use."""
+    return np.inf if (old.fresh != new.fresh).any() else likelihood_change(old, new, history, scale)
 
 
 LIKELIHOOD = Policy(sense="max", residual=likelihood_change, by_objective=True, place=None, units=mean_likelihood)

@@ -34,15 +34,17 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import Array, MatrixLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, extent, fit_frame, make_blocks
-from ..engine.loop import Scale, likelihood_change
+from ..engine.loop import Scale
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
 from .base import (
     EDGE,
     EMPTY_SHARE,
     LIKELIHOOD,
+    LeastLikely,
     MixtureClusterer,
     component_means,
     count_distinct,
+    seeded_change,
     smoothed_kmeans,
 )
 from .derived import derived_blocks
@@ -71,26 +73,13 @@ class Components(NamedTuple):
         return Components(weights / weights.sum(), shapes, self.fresh)
 
 
-class LeastLikely(NamedTuple):
-    """The row of least likelihood."""
-
-    likelihood: float
-    logs: Array  # (d + 1,) log y
-
-    def merge(self, other: LeastLikely) -> LeastLikely:
-        """The less likely of both."""
-        return self if self.likelihood <= other.likelihood else other
-
-
 def fresh_change(old: Components, new: Components, history: list[float], scale: Scale) -> float:
-    """Change of the mean log likelihood; infinite if a component was seeded again, as the old value is of no use.
+    """Change of the mean log likelihood; infinite if a component was seeded again.
 
     A change within the rounding error of the likelihood counts as none: the normaliser of a narrow component is the
     difference of numbers that are larger than ``tol`` over the precision of a float.
     """
-    if (old.fresh != new.fresh).any():
-        return np.inf
-    change = likelihood_change(old, new, history, scale)
+    change = seeded_change(old, new, history, scale)
     rounding = np.finfo(np.float64).eps * float(np.abs(gammaln(new.shapes.sum(axis=1))).max())
     return change if change > rounding else 0.0
 
@@ -275,7 +264,7 @@ class MBMM(MixtureClusterer[Components, GaussStatistics]):
         lost = np.flatnonzero(fresh & ~full)[:1]  # one per pass: two at the same sample would stay together
         if len(lost):
             concentration = weights[full] @ shapes[full].sum(axis=1) / weights[full].sum()
-            worst = blocks.reduce(self._least_likely, state).logs
+            worst = blocks.reduce(self._least_likely, state).row
             shapes[lost] = np.clip(concentration * np.exp(worst), LEAST, MOST)
             weights[lost], fresh[lost] = 1 / self.n_clusters, False
             weights /= weights.sum()

@@ -46,5 +46,7 @@ from .mixture.gmm import GMM as GMM
 from .mixture.latent_class import LatentClass as LatentClass
 from .mixture.mbmm import MBMM as MBMM
 from .preparation import prepare as prepare
+from .relational.fuzzy_c_medoids import FuzzyCMedoids as FuzzyCMedoids
+from .relational.relational_fcm import RelationalFCM as RelationalFCM
 
 __version__: str

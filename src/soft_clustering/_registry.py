@@ -302,6 +302,26 @@ REGISTRY: tuple[Row, ...] = (
         suits=("outliers",),
     ),
     Row(
+        "RelationalFCM",
+        "soft_clustering.relational.relational_fcm",
+        "relational",
+        None,
+        "Hathaway, Davenport, Bezdek (1989); Kaufman, Rousseeuw (1990)",
+        "any dissimilarities of up to 20,000 samples, or distances that are robust; not for more samples, or a "
+        "typical sample of each cluster",
+        suits=("overlap", "outliers"),
+    ),
+    Row(
+        "FuzzyCMedoids",
+        "soft_clustering.relational.fuzzy_c_medoids",
+        "relational",
+        None,
+        "Krishnapuram, Joshi, Nasraoui, Yi (2001)",
+        "any dissimilarities, a typical sample of each cluster wanted; not for clusters that no single sample stands "
+        "for",
+        suits=("overlap", "outliers"),
+    ),
+    Row(
         "SCSPA",
         "soft_clustering.consensus.scspa",
         "consensus",

@@ -45,6 +45,13 @@ BENCHMARKS = [
         "quality", "noise_clusters", "Centres beside outliers, with a cluster of noise", 1, (GUIDE.format("missing"),)
     ),
     Benchmark("quality", "missing", "Agreement if values are missing; imputation", 5, (GUIDE.format("missing"),)),
+    Benchmark(
+        "quality",
+        "dissimilarities",
+        "Agreement with classes: dissimilarities",
+        2,
+        (GUIDE.format("families/relational"),),
+    ),
     Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 3, (RESULTS,)),
     Benchmark("quality", "documents", "Agreement with classes: news and abstracts", 2, (RESULTS,)),
     Benchmark("quality", "communities", "Agreement with known communities; what starts are worth", 60, (RESULTS,)),

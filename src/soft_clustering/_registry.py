@@ -15,6 +15,7 @@ TRAITS = {
     "many_clusters": "searches on where many clusters make many poor optima",
     "learnt_softness": "learns how soft the memberships are",
     "doubt": "tells sure members from doubtful ones",
+    "medoids": "names a typical sample of each cluster",
     "large": "takes time and memory linear in the size of the data",
     "stream": "learns from batches",
     "labels": "uses labels of a few samples",
@@ -319,7 +320,7 @@ REGISTRY: tuple[Row, ...] = (
         "Krishnapuram, Joshi, Nasraoui, Yi (2001)",
         "any dissimilarities, a typical sample of each cluster wanted; not for clusters that no single sample stands "
         "for",
-        suits=("overlap", "outliers"),
+        suits=("overlap", "outliers", "medoids"),
     ),
     Row(
         "SCSPA",

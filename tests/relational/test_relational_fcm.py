@@ -267,7 +267,7 @@ def test_weights_of_dissimilarities(noise):
 
 
 def test_fuzzifier_of_dissimilarities():
-    assert RelationalFCM(3, metric="precomputed", random_state=0).fit(cdist(IRIS, IRIS)).m_ == 1.5
+    assert RelationalFCM(3, metric="precomputed", random_state=0).fit(cdist(IRIS, IRIS)).m_ == 1.1
     assert RelationalFCM(3, random_state=0).fit(IRIS).m_ == 2.0
 
 

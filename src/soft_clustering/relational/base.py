@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 _CHUNK = 1 << 22  # numbers of a temporary array
-_NO_FEATURES = 1.5  # m='auto' if X has no features that its rule could count
+_NO_FEATURES = 1.1  # m='auto' if X has no features that its rule could count: benchmarks/quality/dissimilarities.py
 
 RELATIONAL: dict[str, list[Any]] = PARAMETERS | {
     "m": [StrOptions({"auto"}), Interval(Real, 1, None, closed="neither")],

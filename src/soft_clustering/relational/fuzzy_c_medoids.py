@@ -70,7 +70,8 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
         Number of clusters K.
     m : float or 'auto', default='auto'
         Fuzzifier, > 1: near 1 the memberships are almost hard, large values make them equal. ``'auto'``: the rule of
-        :class:`FCM`, at most 2; 1.5 for ``metric='precomputed'``, as the rule counts features.
+        :class:`FCM`, at most 2; 1.1 for ``metric='precomputed'``, as the rule counts features, and more would be too
+        soft where there are many.
     metric : str or callable, default='euclidean'
         How dissimilar two rows are: a metric of :func:`sklearn.metrics.pairwise_distances` that needs no parameters
         from the data, a symmetric function of two rows, or ``'precomputed'``: X is an (n, n) matrix of dissimilarities.

@@ -83,8 +83,8 @@ class RelationalFCM(RelationalClusterer[Prototypes]):
         fuzzy c-means, with Euclidean distances the result of :class:`FCM`.
     spread : 'auto' or None, default='auto'
         What to do if the powers are no squared distances of any space, so that objects may have a negative distance
-        from a prototype. ``'auto'``: the least number that prevents it is added to all dissimilarities between
-        different objects, the beta of [2]_. None: negative distances count as 0, and the fit warns of them.
+        from a prototype. ``'auto'``: as much as prevents it in all passes is added to the powers between different
+        objects, the beta of [2]_; memberships become softer. None: negative distances count as 0, and the fit warns.
     noise_distance : float, 'auto' or None, default=None
         Distance of all samples to one more cluster, which takes the outliers: noise clustering [4]_. ``'auto'``: the
         square is ``noise_scale`` times that of the median distance of a sample to its nearest prototype, in a fit

@@ -38,6 +38,13 @@ BENCHMARKS = [
     Benchmark("speed", "metrics", "Time and memory of the validity indices", 5, (RESULTS, GUIDE.format("metrics"))),
     Benchmark("speed", "report", "Size of a report, and seconds to write it", 1, (GUIDE.format("report"),)),
     Benchmark("speed", "missing_cost", "What missing values cost a fit", 1, (GUIDE.format("missing"),)),
+    Benchmark(
+        "speed",
+        "relational",
+        "Fits from dissimilarities against R and kmedoids",
+        3,
+        (GUIDE.format("families/relational"),),
+    ),
     Benchmark("quality", "paper_protocol", "The paper's comparison: 20 methods, 11 sets, 5 seeds", 15, (RESULTS,)),
     Benchmark("quality", "tables", "Agreement with classes: tables and planted mixtures", 3, (RESULTS,)),
     Benchmark("quality", "few_labels", "Agreement with classes if a few labels are known", 1, (RESULTS,)),

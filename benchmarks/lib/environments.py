@@ -38,6 +38,7 @@ ENVIRONMENTS: dict[str, list[list[str]]] = {
     "hdbscan": [["hdbscan==0.8.44"]],
     "fast_hdbscan": [["fast_hdbscan==0.3.4"]],
     "gensim": [["gensim==4.4.0"]],
+    "kmedoids": [["kmedoids==0.5.5", "numpy"]],
     "tomotopy": [["tomotopy==0.14.0", "scipy"]],
     "cdlib": [["cdlib==0.4.1"]],
     "karateclub": [

@@ -39,6 +39,13 @@ BENCHMARKS = [
     Benchmark("speed", "report", "Size of a report, and seconds to write it", 1, (GUIDE.format("report"),)),
     Benchmark("speed", "missing_cost", "What missing values cost a fit", 1, (GUIDE.format("missing"),)),
     Benchmark("speed", "k_modes", "FuzzyKPrototypes beside kmodes", 2, ()),
+    Benchmark(
+        "speed",
+        "relational",
+        "Fits from dissimilarities against R and kmedoids",
+        3,
+        (GUIDE.format("families/relational"),),
+    ),
     Benchmark("quality", "paper_protocol", "The paper's comparison: 20 methods, 11 sets, 5 seeds", 15, (RESULTS,)),
     Benchmark("quality", "tables", "Agreement with classes: tables and planted mixtures", 3, (RESULTS,)),
     Benchmark(
@@ -53,6 +60,13 @@ BENCHMARKS = [
         "quality", "noise_clusters", "Centres beside outliers, with a cluster of noise", 1, (GUIDE.format("missing"),)
     ),
     Benchmark("quality", "missing", "Agreement if values are missing; imputation", 5, (GUIDE.format("missing"),)),
+    Benchmark(
+        "quality",
+        "dissimilarities",
+        "Agreement with classes: dissimilarities",
+        2,
+        (GUIDE.format("families/relational"),),
+    ),
     Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 3, (RESULTS,)),
     Benchmark("quality", "documents", "Agreement with classes: news and abstracts", 2, (RESULTS,)),
     Benchmark(

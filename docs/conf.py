@@ -68,7 +68,7 @@ sphinx_gallery_conf = {
     "subsection_order": [
         f"../examples/{folder}"
         for folder in (
-            *("stories", "fuzzy", "mixture", "evidential", "kernelized", "density", "consensus"),
+            *("stories", "fuzzy", "mixture", "evidential", "relational", "kernelized", "density", "consensus"),
             *("documents", "graphs", "images", "deep", "federated"),
         )
     ],

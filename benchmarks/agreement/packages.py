@@ -7,6 +7,7 @@ centres, weights and covariances after matching the clusters, relative ones of o
 
 * FCM: scikit-fuzzy from the same memberships, R's e1071 from the same centres. R's ``fanny`` with squared Euclidean
   distances minimises the same function without centres; with its default, plain distances, only the clusters compare.
+* RelationalFCM: R's ``fanny``, plain distances.
 * GMM: scikit-learn and R's mclust from the same parameters, the same number of passes.
 * LatentClass: StepMix and R's flexmix, run to convergence from the same memberships.
 * ECM: evclust from the same prototypes. The objective that it prints counts the empty set for the first rows only, so
@@ -30,7 +31,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.lib.environments import Interpreter, peer
 from benchmarks.lib.records import Record
-from soft_clustering import ECM, FCM, GMM, LDA, DMoN, LatentClass
+from soft_clustering import ECM, FCM, GMM, LDA, DMoN, LatentClass, RelationalFCM
 from soft_clustering.datasets import make_overlapping_graph, make_topic_corpus
 from soft_clustering.metrics import omega_index, overlapping_nmi
 
@@ -105,6 +106,17 @@ def fanny_clusters(process: Interpreter) -> Differences:
     process.run("library(cluster)\nfound <- fanny(X, 3, memb.exp = 1.5)")
     labels = FCM(3, m=1.5, random_state=0).fit(X).labels_
     return {"1 - adjusted Rand index": 1 - adjusted_rand_score(labels, process.take("found$clustering"))}
+
+
+def relational_fanny(process: Interpreter) -> Differences:
+    process.put(X=X)
+    process.run("library(cluster)\nfound <- fanny(X, 3, memb.exp = 1.2, maxit = 10000, tol = 1e-16)")
+    model = RelationalFCM(3, m=1.2, tol=1e-13, max_iter=5000, random_state=0).fit(X)
+    U = process.take("found$membership")
+    return {
+        "memberships": largest(model.memberships_, U[:, order_of(model.memberships_, U)]),
+        "objective, relative": relative(model.objective_, float(process.take("found$objective['objective']")[0])),
+    }
 
 
 def mixture(model: Any, weights: Any, means: Any, covariances: Any, U: Any, log_likelihood: float) -> Differences:
@@ -263,6 +275,7 @@ CASES: dict[str, tuple[str, Callable[[Interpreter], Differences], str]] = {
     "FCM, e1071": ("R", fcm_e1071, ""),
     "FCM, fanny of squared distances": ("R", fcm_fanny, ""),
     "FCM, fanny": ("R", fanny_clusters, "another objective: the clusters are compared"),
+    "RelationalFCM, fanny": ("R", relational_fanny, ""),
     "GMM, scikit-learn": ("scikit-learn", gmm_scikit_learn, ""),
     "GMM, mclust": ("R", gmm_mclust, ""),
     "LatentClass, StepMix": (

@@ -39,6 +39,7 @@ ENVIRONMENTS: dict[str, list[list[str]]] = {
     "fast_hdbscan": [["fast_hdbscan==0.3.4"]],
     "kmodes": [["kmodes==0.12.2"]],
     "gensim": [["gensim==4.4.0"]],
+    "kmedoids": [["kmedoids==0.5.5", "numpy"]],
     "tomotopy": [["tomotopy==0.14.0", "scipy"]],
     "cdlib": [["cdlib==0.4.1"]],
     "karateclub": [

@@ -144,6 +144,17 @@ def choose_k_others() -> str:
     return table(["", *found], rows)
 
 
+@made_from("dissimilarities")
+def dissimilarities() -> str:
+    """Agreement with classes of the methods on dissimilarities, mean over the sets."""
+    record = read("dissimilarities")
+    rows = [
+        [method, *(f"{np.mean(list(record[group]['features'][method].values())):.3f}" for group in ("ten", "held out"))]
+        for method in record["ten"]["features"]
+    ]
+    return table(["Method", "Ten sets", "Held out"], rows)
+
+
 @made_from("missing")
 def missing_values() -> str:
     """Agreement with classes if values are missing, mean over the sets."""

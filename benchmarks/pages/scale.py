@@ -13,7 +13,10 @@ UNITS = {"graphs": "nodes", "documents": "documents", "images": "pixels"}
 
 
 # They compare rows with each other, and refuse Dask arrays.
-_REFUSE_DASK = {"AFCM", "CAFHFCM", "EVCLUS", "KFCCL", "RDFKC", "SCM", "SoftDBSCANGM", "SoftKSC"}
+_REFUSE_DASK = {
+    *("AFCM", "CAFHFCM", "EVCLUS", "FuzzyCMedoids", "KFCCL", "RDFKC", "RelationalFCM", "SCM", "SoftDBSCANGM"),
+    "SoftKSC",
+}
 
 
 def takes_dask(name: str) -> bool:
@@ -127,7 +130,7 @@ def by_rows() -> Any:
 PANELS = {
     "fuzzy": ("fuzzy",),
     "mixture, density": ("mixture", "density"),
-    "evidential, kernelized": ("evidential", "kernelized"),
+    "evidential, relational, kernelized": ("evidential", "relational", "kernelized"),
     "documents": ("documents",),
     "graphs": ("graphs",),
     "consensus, images, deep, federated": ("consensus", "images", "deep", "federated"),

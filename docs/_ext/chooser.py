@@ -148,6 +148,18 @@ QUESTIONS = (
         "no",
     ),
     Question(
+        "items",
+        "What do you want to know of the items?",
+        ("distances",),
+        (
+            Option("outliers", "which are outliers", "outliers disturb it"),
+            Option("doubt", "which are surely members and which are in doubt", "has degrees only"),
+            Option("medoids", "a typical one of each cluster", "names no typical item"),
+        ),
+        2,
+        "only the clusters",
+    ),
+    Question(
         "picture",
         "What is the task?",
         ("image",),
@@ -177,7 +189,7 @@ QUESTIONS = (
 PARAMETERS = {
     ("BGMM", "features"): ("beta_features=[0]", "beta_features: the columns that are proportions"),
     ("FCC", "image"): ('color_space="rgb"', "(height, width, 3)"),
-    ("EVCLUS", "distances"): ('metric="precomputed"', ""),
+    **{(name, "distances"): ('metric="precomputed"', "") for name in ("EVCLUS", "RelationalFCM", "FuzzyCMedoids")},
 }
 
 

@@ -20,6 +20,7 @@ LABELS = {
     "many_clusters": "many clusters",
     "learnt_softness": "softness learnt",
     "doubt": "sure or doubtful",
+    "medoids": "typical items",
     "stream": "batches",
     "short_texts": "short texts",
     "similarity": "own similarity",

@@ -48,5 +48,7 @@ from .mixture.latent_class import LatentClass as LatentClass
 from .mixture.mbmm import MBMM as MBMM
 from .mixture.von_mises_fisher import VonMisesFisherMixture as VonMisesFisherMixture
 from .preparation import prepare as prepare
+from .relational.fuzzy_c_medoids import FuzzyCMedoids as FuzzyCMedoids
+from .relational.relational_fcm import RelationalFCM as RelationalFCM
 
 __version__: str

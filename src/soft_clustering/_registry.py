@@ -15,6 +15,7 @@ TRAITS = {
     "many_clusters": "searches on where many clusters make many poor optima",
     "learnt_softness": "learns how soft the memberships are",
     "doubt": "tells sure members from doubtful ones",
+    "medoids": "names a typical sample of each cluster",
     "large": "takes time and memory linear in the size of the data",
     "stream": "learns from batches",
     "labels": "uses labels of a few samples",
@@ -319,6 +320,26 @@ REGISTRY: tuple[Row, ...] = (
         "are not dense regions",
         "only abstracts: DBSCAN-GM joins DBSCAN and Gaussian means, Soft DBSCAN adds degrees as in fuzzy c-means",
         suits=("outliers",),
+    ),
+    Row(
+        "RelationalFCM",
+        "soft_clustering.relational.relational_fcm",
+        "relational",
+        None,
+        "Hathaway, Davenport, Bezdek (1989); Kaufman, Rousseeuw (1990)",
+        "any dissimilarities of up to 20,000 samples, or distances that are robust; not for more samples, or a "
+        "typical sample of each cluster",
+        suits=("overlap", "outliers"),
+    ),
+    Row(
+        "FuzzyCMedoids",
+        "soft_clustering.relational.fuzzy_c_medoids",
+        "relational",
+        None,
+        "Krishnapuram, Joshi, Nasraoui, Yi (2001)",
+        "any dissimilarities, a typical sample of each cluster wanted; not for clusters that no single sample stands "
+        "for",
+        suits=("overlap", "outliers", "medoids"),
     ),
     Row(
         "SCSPA",

@@ -6,20 +6,23 @@ A relational method validates its input with :func:`validate_objects`, measures 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.metrics import pairwise_distances
 
-from .._types import Array, Indices, MatrixLike
+from .._types import Array, Indices, Matrix, MatrixLike
 from ..inputs.features import refuse_dask, validate_features
 from ..inputs.pairwise import check_dissimilarities
 from ..kernels import reference
-from .blocks import Frame, make_blocks
+from ..kernels.centers import center_distances
+from .blocks import Block, Frame, make_blocks
 
 _MEDOID_STEPS = 100
 _CHUNK = 1 << 22  # numbers of a temporary array
@@ -34,13 +37,24 @@ _OF_DIFFERENCES = {
     "l1": "cityblock",
     "chebyshev": "chebyshev",
 }
+_OF_SPARSE = ("euclidean", "l2", "minkowski", "cityblock", "manhattan", "l1", "cosine")
 _FITTED_SCALE = ("seuclidean", "mahalanobis")  # scaled by the data of each call: new data get another metric
 
+DissimilarityMetric = str | Callable[[Any, Any], float]
+"""The name of a metric, ``'precomputed'``, or a function of two rows."""
 
-def validate_objects(estimator: BaseEstimator, X: MatrixLike, metric: str, *, reset: bool) -> NDArray[Any]:
-    """Validated features; with ``metric='precomputed'`` a matrix of dissimilarities, which is square in ``fit``."""
+
+def validate_objects(
+    estimator: BaseEstimator, X: MatrixLike, metric: DissimilarityMetric, *, reset: bool, accept_sparse: bool = False
+) -> Any:
+    """Validated features; with ``metric='precomputed'`` a matrix of dissimilarities, which is square in ``fit``.
+
+    ``accept_sparse``: whether features may be sparse, for the metrics that are defined for sparse rows.
+    """
     refuse_dask(estimator, X)
-    X = validate_features(estimator, X, reset=reset, accept_sparse=False)
+    X = validate_features(estimator, X, reset=reset, accept_sparse=accept_sparse and metric != "precomputed")
+    if sparse.issparse(X) and metric not in _OF_SPARSE:
+        raise TypeError(f"metric must be one of {', '.join(_OF_SPARSE)} for a sparse X. Got {metric!r} instead.")
     if metric == "precomputed":
         check_dissimilarities(X, square=reset)
     elif metric in _FITTED_SCALE:
@@ -51,36 +65,56 @@ def validate_objects(estimator: BaseEstimator, X: MatrixLike, metric: str, *, re
     elif reset and metric not in _OF_DIFFERENCES:
         with np.errstate(all="ignore"):
             pairwise_distances(X[:1], metric=metric)  # refuses a name that it does not know
-    validated: NDArray[Any] = X
-    return validated
+    return X
 
 
 class Metric(NamedTuple):
     """A metric in units in which nothing overflows."""
 
-    name: str
+    name: DissimilarityMetric
     frame: Frame | None  # coordinates of the features, None for input units
     unit: float  # input dissimilarity of two objects whose measured one is 1
+    of_sparse: bool = False  # whether the objects are CSR rows, in input units
 
-    def objects(self, X: NDArray[Any]) -> Array:
+    def objects(self, X: Any) -> Any:
         """Validated rows in these units."""
+        if self.of_sparse:
+            return sparse.csr_array(X)
+        if sparse.issparse(X):
+            X = X.toarray()
         if self.name == "precomputed":
             with np.errstate(over="ignore"):  # an infinite dissimilarity serves as a large one
                 scaled: Array = np.divide(X, self.unit, dtype=np.float64)
             return scaled
         return X.astype(np.float64) if self.frame is None else self.frame.from_input(X)
 
-    def measure(self, objects: Array, others: Array | Indices) -> Array:
+    def measure(self, objects: Any, others: Any) -> Array:
         """Dissimilarities of objects to others: rows of features, or indices of columns of dissimilarities."""
         if self.name == "precomputed":
-            return objects[:, others]
+            given: Array = objects[:, others]
+            return given
         if self.frame is not None:
-            return np.asarray(cdist(objects, others, _OF_DIFFERENCES[self.name]))
+            kind = _OF_DIFFERENCES[str(self.name)]
+            if not self.of_sparse:
+                return np.asarray(cdist(objects, others, kind))
+            if kind == "euclidean":
+                return self._between_sparse(objects, others)
+            objects, others = objects * self.frame.scale, others * self.frame.scale
         with np.errstate(all="ignore"):
             D: Array = pairwise_distances(objects, others, metric=self.name)
         if not np.isfinite(D).all():
             raise ValueError(f"metric={self.name!r} is not defined, or not finite, between some rows of X.")
+        if callable(self.name) and D.min(initial=0) < 0:
+            raise ValueError(f"metric={self.name!r} must give numbers >= 0. Got {D.min():.3g} between two rows of X.")
         return np.maximum(D, 0)
+
+    def _between_sparse(self, objects: Any, others: Any) -> Array:
+        """Euclidean distances of CSR rows, some of the others at a time as dense rows."""
+        assert self.frame is not None
+        block, (n, d) = Block(objects, None, self.frame), others.shape
+        step = max(1, _CHUNK // d)
+        dense = (Block(others[lo : lo + step], None, self.frame).take(slice(None)) for lo in range(0, n, step))
+        return np.sqrt(np.hstack([center_distances(block, V) for V in dense]))
 
 
 class Landmarks(NamedTuple):
@@ -89,7 +123,7 @@ class Landmarks(NamedTuple):
     metric: Metric
     others: Any  # rows of features, or indices of columns of dissimilarities
 
-    def measure(self, X: NDArray[Any]) -> Array:
+    def measure(self, X: Matrix) -> Array:
         """Dissimilarities of validated new rows to the landmarks."""
         return self.metric.measure(self.metric.objects(X), self.others)
 
@@ -99,9 +133,11 @@ class Dissimilarities:
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
+    X : ndarray or CSR matrix of shape (n_samples, n_features), or ndarray (n_samples, n_samples) if precomputed
         Validated; a matrix of dissimilarities is replaced by the mean of itself and its transpose.
-    metric : str
+    metric : str or callable
+    kept : ndarray of indices, default=None
+        Which samples are the objects; None: all.
 
     Attributes
     ----------
@@ -117,33 +153,36 @@ class Dissimilarities:
     array([[2.]])
     """
 
-    def __init__(self, X: NDArray[Any], metric: str) -> None:
+    def __init__(self, X: Matrix, metric: DissimilarityMetric, kept: NDArray[np.intp] | None = None) -> None:
+        self._kept = kept
         if metric == "precomputed":
+            X = X if kept is None else X[np.ix_(kept, kept)]
             self.metric = Metric(metric, None, float(X.max()) or 1.0)
             D = self.metric.objects(X)
             self._objects = (D + D.T) / 2
             np.fill_diagonal(self._objects, 0)
             return
+        X = X if kept is None else X[kept]
         frame = make_blocks(X).frame if metric in _OF_DIFFERENCES else None
-        self.metric = Metric(metric, frame, 1.0 if frame is None else 1 / float(frame.scale))
+        self.metric = Metric(metric, frame, 1.0 if frame is None else 1 / float(frame.scale), sparse.issparse(X))
         self._objects = self.metric.objects(X)
 
     def __len__(self) -> int:
-        return len(self._objects)
+        return int(self._objects.shape[0])
 
     def between(self, some: Indices, others: Indices) -> Array:
         """Dissimilarities of some objects to others, by indices or slices.
 
         With slices, precomputed dissimilarities are a view: writing into them changes the matrix.
         """
-        return self.metric.measure(self._objects[some], self._picked(others))
+        columns = others if self.metric.name == "precomputed" else self._objects[others]
+        return self.metric.measure(self._objects[some], columns)
 
     def landmarks(self, indices: Indices) -> Landmarks:
         """Some objects, to measure new ones to."""
-        return Landmarks(self.metric, self._picked(indices))
-
-    def _picked(self, indices: Indices) -> Any:
-        return indices if self.metric.name == "precomputed" else self._objects[indices]
+        if self.metric.name == "precomputed":
+            return Landmarks(self.metric, indices if self._kept is None else self._kept[indices])
+        return Landmarks(self.metric, self._objects[indices])
 
     def n_distinct(self, most: int) -> int:
         """The number of distinct objects, up to ``most``; each next object is the farthest from all before."""

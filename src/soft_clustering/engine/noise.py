@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from .._types import Array, MatrixLike
-from ..base import MembershipKind, as_fitted
+from ..base import InductiveSoftClusterer, MembershipKind, as_fitted
 from .alternating import AlternatingClusterer, S, T
 from .blocks import Block, Blocks, Sums
 from .fitting import Fit, say
@@ -32,7 +32,7 @@ from .loop import Run, squared_units
 
 _LEAST_CAP = 4.0  # medians: rows of one cluster are about twice as far from each other (squared) as from its centre
 _TOO_NOISY = 0.5  # a larger share of noise says that the noise is too near
-_RANGE = 1e-200, 1e200  # of squared noise distances in the coordinates of the frame
+_RANGE = 1e-200, 1e200  # of noise distances to the power of the objective
 
 NOISE: dict[str, list[Any]] = {
     "noise_distance": [None, StrOptions({"auto"}), Interval(Real, 0, np.inf, closed="neither")],
@@ -44,18 +44,17 @@ def _has_noise(estimator: Any) -> bool:
     return bool(estimator.membership_kind == "subpartition")
 
 
-class NoiseClusterer(AlternatingClusterer[S, T]):
-    """Base of the methods with the parameters ``noise_distance`` and ``noise_scale``.
+class NoiseOption(InductiveSoftClusterer):
+    """A clusterer with the parameters ``noise_distance`` and ``noise_scale``, and what follows from them.
 
-    A subclass writes ``_nearest`` and ``_noise_masses``, and gives ``self._noise`` to the kernels and ``self._most`` to
-    the seeding.
+    ``fit`` calls ``_fix_noise``; a subclass writes ``_predict_noise``.
     """
 
     noise_distance: Literal["auto"] | float | None
     noise_scale: float
     noise_distance_: float
-    _noise = 0.0  # the squared distance in the coordinates of the frame; 0: there is no noise
-    _most = np.inf  # the largest squared distance that counts in the seeding
+    _noise = 0.0  # the distance in the units and to the power of the objective; 0: there is no noise
+    _most = np.inf  # the largest such distance that counts in the seeding
 
     @property
     def membership_kind(self) -> MembershipKind:  # type: ignore[override]
@@ -69,12 +68,64 @@ class NoiseClusterer(AlternatingClusterer[S, T]):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : as for ``predict_memberships``
 
         Returns
         -------
         noise_mass : ndarray of shape (n_samples,)
         """
+        return self._predict_noise(X)
+
+    def _predict_noise(self, X: MatrixLike) -> NDArray[Any]:
+        """The masses (n,) of new data in the noise."""
+        raise NotImplementedError
+
+    def _fix_noise(self, median: Callable[[], float], length: float, power: float = 2.0) -> None:
+        """Fix the noise distance: the given one, or a multiple of the median distance in a fit without noise.
+
+        ``noise_scale`` is a multiple of squared distances, whatever power of them the objective takes.
+
+        Parameters
+        ----------
+        median : callable
+            Fits without noise, and gives the median distance of a sample to the nearest prototype, to the ``power``.
+        length : float
+            The unit of length while fitting, in input units.
+        power : float, default=2.0
+            To which the objective takes distances.
+        """
+        self._noise, self._most = 0.0, np.inf
+        if self.noise_distance is None:
+            return
+        self.noise_distance_ = np.inf  # of a fit that is interrupted before it is settled
+        with np.errstate(over="ignore", under="ignore"):
+            if self.noise_distance != "auto":
+                given = np.float64(self.noise_distance) / length
+                self._noise = self._most = float(np.clip(given**power, *_RANGE))
+            else:
+                typical = median()
+                scale, cap = (squared ** (power / 2) for squared in (self.noise_scale, _LEAST_CAP))
+                self._noise = float(np.clip(scale * typical, *_RANGE))
+                self._most = max(self._noise, cap * typical)
+            self.noise_distance_ = float(np.float64(self._noise) ** (1 / power) * length)
+        say(self, f"noise distance {self.noise_distance_:.6g}")
+
+    def _too_noisy(self, share: float) -> list[str]:
+        """A complaint if the noise took most of the rows."""
+        if share <= _TOO_NOISY:
+            return []
+        remedy = "noise_scale" if self.noise_distance == "auto" else "noise_distance"
+        return [f"{type(self).__name__}: noise took {share:.0%} of the rows; increase {remedy} or n_clusters"]
+
+
+class NoiseClusterer(NoiseOption, AlternatingClusterer[S, T]):
+    """Base of the alternating methods with a cluster of noise.
+
+    A subclass writes ``_nearest`` and ``_noise_masses``, and gives ``self._noise`` to the kernels and ``self._most`` to
+    the seeding.
+    """
+
+    def _predict_noise(self, X: MatrixLike) -> NDArray[Any]:
         return self._map_rows("_noise_masses", self._new_blocks(X))
 
     # The method -----------------------------------------------------------------------------------------------------
@@ -105,32 +156,19 @@ class NoiseClusterer(AlternatingClusterer[S, T]):
         self._runs(fit, blocks, rng)
 
     def _settle_noise(self, blocks: Blocks, rng: np.random.RandomState, without_noise: Callable[[], S]) -> None:
-        """Fix the noise distance: the given one, or a multiple of the median distance in a fit without noise."""
-        self._noise, self._most = 0.0, np.inf
-        if self.noise_distance is None:
-            return
-        self.noise_distance_ = np.inf  # of a fit that is interrupted before it is settled
-        if self.noise_distance != "auto":
-            unit = np.sqrt(self._squared_units(1.0, blocks))
-            self._noise = self._most = float(np.clip(np.square(float(self.noise_distance) / unit), *_RANGE))
-        else:
+        """Fix the noise distance, by a fit without noise if it is not given."""
+
+        def median() -> float:
             state, local = without_noise(), blocks.local(rng)
-            median = middle(local.map_rows(self._nearest, state), local.joined().weight)
-            self._noise = float(np.clip(self.noise_scale * median, *_RANGE))
-            self._most = max(self._noise, _LEAST_CAP * median)
-        with np.errstate(over="ignore"):
-            self.noise_distance_ = float(np.sqrt(self._squared_units(self._noise, blocks)))
-        say(self, f"noise distance {self.noise_distance_:.6g}")
+            return middle(local.map_rows(self._nearest, state), local.joined().weight)
+
+        self._fix_noise(median, float(np.sqrt(self._squared_units(1.0, blocks))))
 
     def _complaints(self, run: Run[S], blocks: Blocks) -> list[str]:
         complaints = super()._complaints(run, blocks)
         if self._noise > 0:
-            share = float(blocks.reduce(self._summed_noise, run.state).values) / blocks.total_weight
-            if share > _TOO_NOISY:
-                remedy = "noise_scale" if self.noise_distance == "auto" else "noise_distance"
-                complaints.append(
-                    f"{type(self).__name__}: noise took {share:.0%} of the rows; increase {remedy} or n_clusters"
-                )
+            mass = float(blocks.reduce(self._summed_noise, run.state).values)
+            complaints += self._too_noisy(mass / blocks.total_weight)
         return complaints
 
     def _summed_noise(self, block: Block, state: S) -> Sums:

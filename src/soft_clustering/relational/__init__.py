@@ -1,0 +1,1 @@
+"""The relational family: objects that are known by their dissimilarities."""

@@ -39,7 +39,15 @@ from ..engine.loop import Policy
 from ..inputs.features import validate_weights
 from ..inputs.views import BetaView, Views, beta_columns, check_unit_interval, validate_views
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
-from .base import EDGE, EMPTY_SHARE, LIKELIHOOD, component_means, count_distinct, smoothed_kmeans
+from .base import (
+    EDGE,
+    EMPTY_SHARE,
+    LIKELIHOOD,
+    InformationCriteria,
+    component_means,
+    count_distinct,
+    smoothed_kmeans,
+)
 from .derived import derived_blocks
 from .dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood
 from .gaussian import Components, GaussianClusterer
@@ -76,7 +84,7 @@ class JointComponents(NamedTuple):
         return JointComponents(self.gaussian.from_vector(gaussian), shapes)
 
 
-class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
+class BGMM(InformationCriteria[JointComponents, GaussStatistics], GaussianClusterer[JointComponents, GaussStatistics]):
     """Beta-Gaussian mixture: clusters of samples that are described by measurements and by proportions.
 
     Parameters
@@ -275,7 +283,7 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
             return reduce(GaussStatistics.merge, each)
 
         about_zero = moments(np.zeros((self.n_clusters, int(np.sum(~self._is_beta)))))
-        means = self._gaussian_part(about_zero).first / self._sizes(about_zero, blocks)[:, None]
+        means = self._gaussian_part(about_zero).first / self._sizes(about_zero.weight, blocks)[:, None]
         statistics = moments(means)
         gaussian = self._maximise(means, self._gaussian_part(statistics), blocks, self._unit(blocks))
         shapes = self._shapes(component_means(self._beta_part(statistics), statistics.weight))

@@ -36,6 +36,7 @@ BENCHMARKS = [
     Benchmark("speed", "lda", "LDA against scikit-learn and gensim", 8, (README, RESULTS)),
     Benchmark("speed", "metrics", "Time and memory of the validity indices", 5, (RESULTS, GUIDE.format("metrics"))),
     Benchmark("speed", "report", "Size of a report, and seconds to write it", 1, (GUIDE.format("report"),)),
+    Benchmark("speed", "mixtures", "Mixtures against scikit-learn's, pass by pass", 2, ("CHANGELOG.md",)),
     Benchmark("speed", "missing_cost", "What missing values cost a fit", 1, (GUIDE.format("missing"),)),
     Benchmark("quality", "paper_protocol", "The paper's comparison: 20 methods, 11 sets, 5 seeds", 15, (RESULTS,)),
     Benchmark("quality", "tables", "Agreement with classes: tables and planted mixtures", 3, (RESULTS,)),

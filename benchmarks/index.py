@@ -37,6 +37,7 @@ BENCHMARKS = [
     Benchmark("speed", "latent_classes", "LatentClass against StepMix: fits and passes", 5, ()),
     Benchmark("speed", "metrics", "Time and memory of the validity indices", 5, (RESULTS, GUIDE.format("metrics"))),
     Benchmark("speed", "report", "Size of a report, and seconds to write it", 1, (GUIDE.format("report"),)),
+    Benchmark("speed", "mixtures", "Mixtures against scikit-learn's, pass by pass", 2, ("CHANGELOG.md",)),
     Benchmark("speed", "missing_cost", "What missing values cost a fit", 1, (GUIDE.format("missing"),)),
     Benchmark("speed", "k_modes", "FuzzyKPrototypes beside kmodes", 2, ()),
     Benchmark(

@@ -66,11 +66,11 @@ def expected_failures(estimator):
         # Run below without y instead.
         reason = "the check asks for fewer clusters than there are classes in y, which a semi-supervised method refuses"
         expected |= {check.__name__: reason for check in FEW_CLUSTERS}
-    if type(estimator).__name__ == "GMM":
+    if type(estimator).__name__ in ("GMM", "BayesianGMM"):
         expected["check_sample_weight_equivalence_on_dense_data"] = (
-            "init='kmeans' is scikit-learn's own KMeans, to agree with its GaussianMixture; its draws depend on the "
-            "number of rows (scikit-learn expects the same failure of KMeans). Given a start, weights are repetitions: "
-            "tests/mixture/test_gmm.py"
+            "init='kmeans' is scikit-learn's own KMeans, to agree with its mixtures; its draws depend on the number of "
+            "rows (scikit-learn expects the same failure of KMeans). Given a start, weights are repetitions: "
+            "tests/mixture/test_gmm.py, test_bayesian_gmm.py"
         )
     return expected
 

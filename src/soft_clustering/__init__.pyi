@@ -42,6 +42,7 @@ from .images.skfcm import SKFCM as SKFCM
 from .kernelized.kfccl import KFCCL as KFCCL
 from .kernelized.kfcm import KFCM as KFCM
 from .kernelized.soft_ksc import SoftKSC as SoftKSC
+from .mixture.bayesian_gmm import BayesianGMM as BayesianGMM
 from .mixture.bgmm import BGMM as BGMM
 from .mixture.gmm import GMM as GMM
 from .mixture.latent_class import LatentClass as LatentClass

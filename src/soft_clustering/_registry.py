@@ -212,6 +212,15 @@ REGISTRY: tuple[Row, ...] = (
         suits=("elongated", "outliers", "overlap", "large", "stream", "missing"),
     ),
     Row(
+        "BayesianGMM",
+        "soft_clustering.mixture.bayesian_gmm",
+        "mixture",
+        None,
+        "Bishop (2006); Blei, Jordan (2006)",
+        "elliptic clusters, a prior that steadies small ones and empties needless ones; not to find how many there are",
+        suits=("elongated", "overlap", "large"),
+    ),
+    Row(
         "MBMM",
         "soft_clustering.mixture.mbmm",
         "mixture",

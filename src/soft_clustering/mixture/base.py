@@ -73,7 +73,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
     """Base of the mixtures.
 
     A subclass writes ``_seeded_memberships`` and ``_from_memberships``, ``_statistics`` (with the summed log likelihood
-    as ``objective``), ``_update``, ``_n_parameters``, and ``_log_joint`` or ``_posteriors``.
+    as ``objective``), ``_update``, and ``_log_joint`` or ``_posteriors``.
     """
 
     _policy = LIKELIHOOD
@@ -81,10 +81,6 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
 
     def _log_joint(self, Z: Array, state: S) -> Array:
         """log(pi_k p_k(z)) (rows, K) of rows in the coordinates of the frame."""
-        raise NotImplementedError
-
-    def _n_parameters(self) -> int:
-        """Number of free parameters."""
         raise NotImplementedError
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
@@ -109,6 +105,10 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
             memberships /= memberships.sum(axis=1, keepdims=True)
             return memberships
         return self._seeded_memberships(blocks, rng, start)
+
+    def _n_empty(self, state: S, blocks: Blocks) -> int:
+        """The number of components that no row belongs to, where this is a fault."""
+        return int(np.sum(state.weights * blocks.n < 1e-8))
 
     def _n_distinct(self, state: S) -> int:
         """The number of distinct components; K if the method does not count them."""
@@ -139,7 +139,7 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
 
     def _complaints(self, run: Run[S], blocks: Blocks) -> list[str]:
         complaints, K, name = super()._complaints(run, blocks), self.n_clusters, type(self).__name__
-        empty = int(np.sum(run.state.weights * blocks.n < 1e-8))
+        empty = self._n_empty(run.state, blocks)
         if empty:
             complaints.append(f"{name} left {empty} of {K} components empty; use fewer clusters or another init")
         elif K > 1 and rows_alike(self.memberships_):
@@ -171,6 +171,21 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
             return self._map_rows("_observed_likelihoods", blocks)
         likelihoods: Array = self._map_rows("_log_likelihoods", blocks) + log_units(blocks.frame).sum()
         return likelihoods
+
+    def _draw_components(self, n_samples: int, shares: Array) -> tuple[np.random.RandomState, NDArray[np.intp]]:
+        """The generator of ``sample``, and the component of each row to draw, in order, by their shares."""
+        if n_samples < 1:
+            raise ValueError(f"n_samples must be >= 1. Got {n_samples} instead.")
+        rng = check_random_state(self.random_state)
+        return rng, np.repeat(np.arange(len(shares)), rng.multinomial(n_samples, shares))
+
+
+class InformationCriteria(MixtureClusterer[S, T]):
+    """Base of the mixtures of largest likelihood; a subclass writes ``_n_parameters``."""
+
+    def _n_parameters(self) -> int:
+        """Number of free parameters."""
+        raise NotImplementedError
 
     @as_fitted
     def bic(self, X: MatrixLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -207,13 +222,6 @@ class MixtureClusterer(AlternatingClusterer[S, T]):
         """The log likelihood of all rows together, and their total weight."""
         blocks = self._new_blocks(X, sample_weight)
         return blocks.total_weight * self._objective_on(blocks), blocks.total_weight
-
-    def _draw_components(self, n_samples: int, shares: Array) -> tuple[np.random.RandomState, NDArray[np.intp]]:
-        """The generator of ``sample``, and the component of each row to draw, in order, by their shares."""
-        if n_samples < 1:
-            raise ValueError(f"n_samples must be >= 1. Got {n_samples} instead.")
-        rng = check_random_state(self.random_state)
-        return rng, np.repeat(np.arange(len(shares)), rng.multinomial(n_samples, shares))
 
 
 # Starts ---------------------------------------------------------------------------------------------------------------

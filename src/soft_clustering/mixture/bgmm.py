@@ -41,7 +41,15 @@ from ..inputs.features import validate_weights
 from ..inputs.views import BetaView, Views, check_unit_interval, column_mask, validate_views
 from ..kernels import EMPTY
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_statistics
-from .base import EDGE, EMPTY_SHARE, LIKELIHOOD, component_means, count_distinct, smoothed_kmeans
+from .base import (
+    EDGE,
+    EMPTY_SHARE,
+    LIKELIHOOD,
+    InformationCriteria,
+    component_means,
+    count_distinct,
+    smoothed_kmeans,
+)
 from .derived import derived_blocks
 from .dirichlet import LEAST, MOST, log_normaliser, maximum_likelihood
 from .gaussian import Components, GaussianClusterer
@@ -78,7 +86,7 @@ class JointComponents(NamedTuple):
         return JointComponents(self.gaussian.from_vector(gaussian), shapes)
 
 
-class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
+class BGMM(InformationCriteria[JointComponents, GaussStatistics], GaussianClusterer[JointComponents, GaussStatistics]):
     """Beta-Gaussian mixture: clusters of samples that are described by measurements and by proportions.
 
     Parameters
@@ -287,10 +295,11 @@ class BGMM(GaussianClusterer[JointComponents, GaussStatistics]):
             return reduce(GaussStatistics.merge, each)
 
         about_zero = moments(np.zeros((self.n_clusters, int(np.sum(~self._is_beta)))))
-        sizes, about_zero = self._sizes(about_zero, blocks), self._gaussian_part(about_zero)
+        sizes, about_zero = self._sizes(about_zero.weight, blocks), self._gaussian_part(about_zero)
         means = about_zero.first / (sizes[:, None] if about_zero.seen is None else np.maximum(about_zero.seen, EMPTY))
         statistics = moments(means)
-        gaussian = self._first_components(means, self._gaussian_part(statistics), blocks, self._unit(blocks))
+        completed = self._with_unseen(self._gaussian_part(statistics), blocks)
+        gaussian = self._maximise(means, completed, blocks, self._unit(blocks))
         sums, counts = self._beta_part(statistics)
         return JointComponents(gaussian, self._shapes(component_means(sums, counts)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,7 +14,19 @@ from ..kernels import EMPTY
 from ..kernels.gauss import GaussStatistics, inverse_cholesky
 from .base import MixtureClusterer, S
 
-_TINY = 10 * np.finfo(np.float64).eps
+TINY = 10 * np.finfo(np.float64).eps
+
+
+class Moments(Protocol):
+    """Sums over the rows of each component, about an origin."""
+
+    @property
+    def first(self) -> Array:
+        """The sums (K, d)."""
+
+    @property
+    def second(self) -> Array:
+        """The sums of the outer products (K, d, d), or of the squares (K, d)."""
 
 
 class Components(NamedTuple):
@@ -28,6 +40,11 @@ class Components(NamedTuple):
     noise: float | None = None  # weight of a background of constant density; None if there is none
 
     @property
+    def gaussian(self) -> Components:
+        """Itself: a state of these components alone has nothing else."""
+        return self
+
+    @property
     def shares(self) -> Array:
         """The weights, and behind them that of the background if there is one; they sum to 1."""
         return self.weights if self.noise is None else np.append(self.weights, self.noise)
@@ -36,6 +53,21 @@ class Components(NamedTuple):
     def scales(self) -> Array:
         """The diagonals of the factors."""
         return np.diagonal(self.factors, axis1=-2, axis2=-1) if self.full else self.factors
+
+    @property
+    def all_factors(self) -> Array:
+        """The factors of each component, (K, d, d) or (K, d)."""
+        K, d = self.means.shape
+        if self.full:
+            return np.broadcast_to(self.factors, (K, d, d))
+        return np.broadcast_to(self.factors.reshape(K, -1), (K, d))
+
+    def log_volumes(self, n_beyond: int = 0) -> Array:
+        """Logarithms of the determinants of the factors (K,), whose last entry holds for further features, too."""
+        factors = self.all_factors
+        logarithms = np.log(np.diagonal(factors, axis1=-2, axis2=-1) if self.full else factors)
+        volumes: Array = logarithms.sum(axis=1) + n_beyond * logarithms[:, -1]
+        return volumes
 
     def to_vector(self) -> Array:
         """Logarithms of weights and scales, the means, and what the factors have below their diagonals."""
@@ -62,7 +94,7 @@ def beside_background(state: Components, share: float) -> Components:
 
     A background of weight 0 would stay at 0, and rows far from all clusters would not belong to it.
     """
-    noise = max(float(share), _TINY)
+    noise = max(float(share), TINY)
     return state._replace(weights=(1 - noise) * state.weights, noise=noise)
 
 
@@ -87,21 +119,14 @@ class GaussianClusterer(MixtureClusterer[S, T]):
 
     def _densities(self, state: Components) -> tuple[Array, Array, Array]:
         """Means, factors (K, d, d) or (K, d), and log(pi_k) + log |factor_k| - d/2 log(2 pi) in all features."""
-        K, d = state.means.shape
-        factors = state.factors
-        if self.covariance_type == "tied":
-            factors = np.broadcast_to(factors, (K, d, d))
-        elif self.covariance_type == "spherical":
-            factors = np.broadcast_to(factors[:, None], (K, d))
-        logarithms = np.log(np.diagonal(factors, axis1=-2, axis2=-1) if self._full else factors)
-        volumes = logarithms.sum(axis=1) + self._n_beyond * logarithms[:, -1]
+        d = state.means.shape[1] + self._n_beyond
         with np.errstate(divide="ignore"):  # a weight of 0 given in weights_init
-            constants = np.log(state.weights) + volumes - 0.5 * (d + self._n_beyond) * np.log(2 * np.pi)
-        return np.ascontiguousarray(state.means), np.ascontiguousarray(factors), np.maximum(constants, -1e300)
+            constants = np.log(state.weights) + state.log_volumes(self._n_beyond) - 0.5 * d * np.log(2 * np.pi)
+        return np.ascontiguousarray(state.means), np.ascontiguousarray(state.all_factors), np.maximum(constants, -1e300)
 
-    def _sizes(self, statistics: GaussStatistics, blocks: Blocks) -> Array:
+    def _sizes(self, weight: Array, blocks: Blocks) -> Array:
         """N_k, never quite 0: an empty component keeps finite parameters, as in scikit-learn."""
-        sizes: Array = statistics.weight + _TINY * blocks.total_weight / blocks.n
+        sizes: Array = weight + TINY * blocks.total_weight / blocks.n
         return sizes
 
     def _maximise(
@@ -119,57 +144,30 @@ class GaussianClusterer(MixtureClusterer[S, T]):
         variance of the features without it). With full components, the ridge is multiplied by the share of the values
         that are there: the rest of the covariance comes from the components before, which have their ridge already.
         """
-        N, seen = self._sizes(statistics, blocks), statistics.seen
-        ridge = self.reg_covar * unit * unit
-        if seen is not None and not self._full:
-            there = seen > EMPTY
-            mass = np.where(there, seen, 1.0)
-            shift = np.where(there, statistics.first / mass, 0.0)
-            scatter = np.maximum(statistics.second - mass * shift * shift, 0)
-            if self.covariance_type == "spherical":
-                covariances = scatter.sum(axis=1) / np.maximum(seen.sum(axis=1), EMPTY) + ridge
-            else:
-                unknown = blocks.mean_variance if before is None else 1 / before**2
-                covariances = np.where(there, scatter / mass + ridge, unknown)
-            return Components(
-                N / N.sum(), origin + shift, covariances, self._factors_of_covariances(covariances), False
-            )
-        shift = statistics.first / N[:, None]
-        if self._full and seen is not None:
+        N, seen = self._sizes(statistics.weight, blocks), statistics.seen
+        mass, ridge = N[:, None], self.reg_covar * unit * unit
+        if seen is not None and self._full:
             tied = self.covariance_type == "tied"
             ridge = ridge * (seen.sum(axis=0) / N.sum() if tied else seen / N[:, None])
-        if self._full:
-            scatter = statistics.second - N[:, None, None] * shift[:, :, None] * shift[:, None, :]
-            tied = self.covariance_type == "tied"
-            covariances = scatter.sum(axis=0) / N.sum() if tied else scatter / N[:, None, None]
-            covariances[..., np.arange(origin.shape[1]), np.arange(origin.shape[1])] += ridge
-        else:
-            covariances = np.maximum(statistics.second / N[:, None] - shift * shift, 0) + ridge
-            if self.covariance_type == "spherical":
-                covariances = covariances.mean(axis=1)
+        elif seen is not None:
+            mass = np.maximum(seen, EMPTY)
+        shift, covariances = shift_and_covariances(self.covariance_type, statistics, mass, mass, ridge)
+        if seen is not None and self.covariance_type == "diag":
+            unknown = blocks.mean_variance if before is None else 1 / before**2
+            covariances = np.where(seen > EMPTY, covariances, unknown)
         factors = self._factors_of_covariances(covariances)
         return Components(N / N.sum(), origin + shift, covariances, factors, self._full)
 
-    def _first_components(
-        self, means: Array, statistics: GaussStatistics, blocks: Blocks, unit: float | Array
-    ) -> Components:
-        """The M-step of given memberships, from moments about the means: a full covariance takes variances for gaps."""
-        if self._full and statistics.seen is not None:
-            sizes = self._sizes(statistics, blocks)
-            second = with_unseen(statistics.second, sizes, statistics.seen, blocks.mean_variance)
-            statistics = statistics._replace(second=second, seen=None)
-        return self._maximise(means, statistics, blocks, unit)
+    def _with_unseen(self, statistics: GaussStatistics, blocks: Blocks) -> GaussStatistics:
+        """Moments about means of given memberships, in which a full covariance takes variances for the gaps."""
+        if not self._full or statistics.seen is None:
+            return statistics
+        sizes = self._sizes(statistics.weight, blocks)
+        second = with_unseen(statistics.second, sizes, statistics.seen, blocks.mean_variance)
+        return statistics._replace(second=second, seen=None)
 
     def _factors_of_covariances(self, covariances: Array) -> Array:
-        if self.covariance_type == "full":
-            factors, failed = inverse_cholesky(covariances)
-        elif self.covariance_type == "tied":
-            factors, failed = inverse_cholesky(covariances[None])
-            factors = factors[0]
-        else:
-            bad = np.argwhere(~(covariances > 1e-300))
-            failed = int(bad[0, 0]) if len(bad) else None
-            factors = 1 / np.sqrt(np.maximum(covariances, 1e-300))
+        factors, failed = factors_of(self.covariance_type, covariances)
         if failed is not None:
             raise ValueError(
                 f"The covariance of component {failed} is not positive definite: it holds too few distinct points. "
@@ -182,3 +180,41 @@ class GaussianClusterer(MixtureClusterer[S, T]):
         K = int(self.n_clusters)
         covariance = {"full": K * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": K * d, "spherical": K}
         return K * d + covariance[self.covariance_type]
+
+
+def shift_and_covariances(
+    covariance_type: str, moments: Moments, mass: Array, count: Array, ridge: float | Array
+) -> tuple[Array, Array]:
+    """Means (K, d) about the origin of the moments, and covariances about these means with a ridge.
+
+    The first moments are divided by ``mass``, the second ones by ``count``: (K, 1) of all rows, or (K, d) of those that
+    have each feature (not with full matrices).
+    """
+    shift = moments.first / mass
+    if covariance_type in ("full", "tied"):
+        scatter = moments.second - mass[:, :, None] * shift[:, :, None] * shift[:, None, :]
+        covariances = scatter.sum(axis=0) / count.sum() if covariance_type == "tied" else scatter / count[:, :, None]
+        diagonal = np.arange(shift.shape[1])
+        covariances[..., diagonal, diagonal] += ridge
+        return shift, covariances
+    scatter = np.maximum(moments.second - mass * shift * shift, 0)
+    if covariance_type == "spherical":
+        return shift, scatter.sum(axis=1) / np.broadcast_to(count, scatter.shape).sum(axis=1) + ridge
+    return shift, scatter / count + ridge
+
+
+def factors_of(covariance_type: str, covariances: Array) -> tuple[Array, int | None]:
+    """Inverse Cholesky factors of covariances in their shape, and the first that is not positive definite, if any.
+
+    Examples
+    --------
+    >>> factors_of("diag", np.array([[4.0, 0.25]]))
+    (array([[0.5, 2. ]]), None)
+    """
+    if covariance_type == "full":
+        return inverse_cholesky(covariances)
+    if covariance_type == "tied":
+        factors, failed = inverse_cholesky(covariances[None])
+        return factors[0], failed
+    bad = np.argwhere(~(covariances > 1e-300))
+    return 1 / np.sqrt(np.maximum(covariances, 1e-300)), int(bad[0, 0]) if len(bad) else None

@@ -22,14 +22,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import reduce
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -38,17 +36,15 @@ from .._types import Array, MatrixLike, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Extent, Frame, Subspace
-from ..engine.covariance import log_units, to_input_units
-from ..engine.initialisation import TRIMMED, input_rows, starting_centers, trimmed_rows
+from ..engine.covariance import log_units
+from ..engine.initialisation import TRIMMED
 from ..engine.loop import Policy, Run
 from ..engine.streaming import StreamingClusterer
-from ..engine.threads import threads_that_pay
 from ..inputs.features import validate_matrix
-from ..kernels import EMPTY
-from ..kernels.centers import center_memberships
 from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_memberships_and_noise, gauss_statistics
-from .base import LIKELIHOOD
-from .gaussian import Components, GaussianClusterer, beside_background
+from .base import LIKELIHOOD, InformationCriteria
+from .elliptic import EllipticClusterer
+from .gaussian import Components, beside_background
 
 _DECAY = 0.6  # of the step sizes of online EM: between 1/2 and 1 they converge, and small ones forget the start soon
 _TOO_NOISY = 0.5  # a larger share of noise says that the clusters are not Gaussian
@@ -60,7 +56,11 @@ def _has_noise(estimator: GMM) -> bool:
     return estimator._as_fitted().noise is not None
 
 
-class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Components, GaussStatistics]):
+class GMM(
+    InformationCriteria[Components, GaussStatistics],
+    StreamingClusterer[Components, GaussStatistics],
+    EllipticClusterer[Components, GaussStatistics],
+):
     """Gaussian mixture: elliptic clusters with their own weights and covariances.
 
     It has the updates and the stopping rule of scikit-learn's ``GaussianMixture``, whose memberships it reproduces to
@@ -371,83 +371,12 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
         return GaussStatistics(N, np.zeros(shape), second, 0.0)
 
     def _from_memberships(self, blocks: Blocks, memberships: Array) -> Components:
-        """The M-step of given memberships (n, K): means first, then moments about them."""
+        return self._given_components(blocks, memberships)
 
-        def moments(means: Array, full: bool) -> GaussStatistics:
-            parts = zip(blocks.blocks, blocks.split(memberships), strict=True)
-            each = (gauss_statistics(block, means, None, None, full=full, memberships=part) for block, part in parts)
-            merged: GaussStatistics = reduce(GaussStatistics.merge, each)
-            return merged
-
-        about_zero = moments(np.zeros((self.n_clusters, blocks.d)), False)
-        sizes = self._sizes(about_zero, blocks)
-        means = about_zero.first / (sizes[:, None] if about_zero.seen is None else np.maximum(about_zero.seen, EMPTY))
-        return self._first_components(means, moments(means, self._full), blocks, blocks.frame.unit)
-
-    def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
-        n, K = blocks.n, self.n_clusters
-        memberships = np.zeros((n, K))
-        if blocks.has_gaps and self.init != "random_from_data":
-            rows = trimmed_rows(blocks, K, rng) if self.init == "trimmed" else np.arange(n)
-            part = Blocks([blocks.take(rows)], blocks.mean_variance)
-            V = starting_centers(part, "k-means++" if self.init == "k-means++" else "kmeans", K, rng)
-            memberships[rows] = part.map_rows(center_memberships, V, "nearest")
-            return memberships
-        X, weight = input_rows(blocks), blocks.blocks[0].weight
-        if weight is not None and np.ptp(weight) == 0:
-            weight = None  # the same draws as without weights
-        reach = 1e140 if X.dtype == np.float64 else 1e15
-        if not (1 / reach < blocks.frame.unit < reach and -reach < X.min() <= X.max() < reach):
-            X = blocks.frame.from_input(X)  # the squares of X itself are out of range
-        if self.init in ("kmeans", "trimmed"):
-            rows = np.arange(n)
-            if self.init == "trimmed" or self.noise is not None:
-                rows = trimmed_rows(blocks, K, rng)
-                X, weight = X[rows], None if weight is None else weight[rows]
-            with threads_that_pay(n * X.shape[1] * K):
-                labels = KMeans(K, n_init=1, random_state=rng).fit(X, sample_weight=weight).labels_
-            memberships[rows, labels] = 1
-        elif self.init == "k-means++":
-            memberships[kmeans_plusplus(X, K, random_state=rng, sample_weight=weight)[1], np.arange(K)] = 1
-        else:
-            share = None if weight is None else weight / weight.sum()
-            memberships[rng.choice(n, size=K, replace=False, p=share), np.arange(K)] = 1
-        return memberships
+    def _init_of(self, start: int) -> str:
+        return "trimmed" if self.noise is not None and self.init == "kmeans" else str(self.init)
 
     # Derived attributes and draws -----------------------------------------------------------------------------------
-
-    @property
-    @as_fitted
-    def covariances_(self) -> Array:
-        """Covariances: full (K, d, d), tied (d, d), diag (K, d), spherical (K,). Formed when asked for."""
-        check_is_fitted(self, "_state")
-        covariances, frame = self._state.covariances, self._frame
-        assert covariances is not None
-        if self.covariance_type == "tied":
-            tied: Array = to_input_units(covariances[None], frame)[0]
-            return tied
-        if self.covariance_type == "full":
-            return to_input_units(covariances, frame)
-        with np.errstate(over="ignore"):  # the squares of data beyond 1e154 overflow
-            scaled: Array = covariances / frame.scale / frame.scale
-            return scaled
-
-    @property
-    @as_fitted
-    def precisions_cholesky_(self) -> Array:
-        """Upper Cholesky factors of the precisions, in the shapes of ``covariances_``. Formed when asked for."""
-        check_is_fitted(self, "_state")
-        if isinstance(self._frame, Subspace):
-            return np.swapaxes(self._factors_of_covariances(self.covariances_), -1, -2)
-        factors = self._state.factors * self._frame.scale
-        return np.swapaxes(factors, -1, -2) if self._full else factors
-
-    @property
-    @as_fitted
-    def precisions_(self) -> Array:
-        """Inverses of ``covariances_``."""
-        P = self.precisions_cholesky_
-        return P @ np.swapaxes(P, -1, -2) if self._full else P * P
 
     def _n_parameters(self) -> int:
         return self._n_gaussian_parameters(self.centers_.shape[1]) + self.n_clusters - (self.noise is None)
@@ -486,29 +415,8 @@ class GMM(StreamingClusterer[Components, GaussStatistics], GaussianClusterer[Com
             n_noise, d = int(np.sum(labels == self.n_clusters_)), self.centers_.shape[1]
             labels = labels[: n_samples - n_noise]
             uniform = rng.uniform(*self._box, size=(n_noise, d))
-            return np.concatenate([self._gaussian_rows(labels, rng), uniform]), np.append(labels, np.full(n_noise, -1))
-        return self._gaussian_rows(labels, rng), labels
-
-    def _gaussian_rows(self, labels: NDArray[np.intp], rng: np.random.RandomState) -> Array:
-        """A row drawn from each of these components."""
-        noise = rng.standard_normal((len(labels), self.centers_.shape[1]))
-        _, factors, _ = self._densities(self._state)
-        means, frame = self._state.means, self._frame
-        if not isinstance(frame, Subspace):
-            return frame.to_input(means[labels] + self._scaled(noise, factors, labels))
-        # The noise has the covariance of its component within the span, and is a ball outside it.
-        within = noise @ frame.basis.T
-        ball = (noise - within @ frame.basis) / factors[labels, -1, -1][:, None]
-        Z = means[labels, :-1] + self._scaled(within, factors[:, :-1, :-1], labels)
-        return frame.inner.to_input(Z @ frame.basis + ball)
-
-    def _scaled(self, noise: Array, factors: Array, labels: NDArray[np.intp]) -> Array:
-        """Standard normal rows scaled to the covariances of their components."""
-        if not self._full:
-            return noise / factors[labels]
-        for k in range(self.n_clusters_):
-            noise[labels == k] = np.linalg.solve(factors[k], noise[labels == k].T).T
-        return noise
+            return np.concatenate([self._rows_of(labels, rng), uniform]), np.append(labels, np.full(n_noise, -1))
+        return self._rows_of(labels, rng), labels
 
 
 def noise_box(extent: Extent, volume: Literal["auto"] | float) -> tuple[Extent, float]:

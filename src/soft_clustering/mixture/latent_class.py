@@ -50,7 +50,7 @@ from ..inputs.categories import (
 from ..inputs.features import check_enough_samples, is_dask, validate_weights
 from ..kernels import EMPTY
 from ..kernels.categories import CategoryStatistics, Densities, category_memberships, category_statistics
-from .base import LIKELIHOOD, MixtureClusterer, count_distinct
+from .base import LIKELIHOOD, InformationCriteria, count_distinct
 from .derived import derived_blocks
 
 _TINY = 1e-300  # the least probability of a category, and the least weight of a class
@@ -99,7 +99,7 @@ def shares_of(counts: Array, edges: NDArray[np.int64], others: Array | float = 0
     return np.where(sums >= EMPTY, counts / np.maximum(sums, EMPTY), others)
 
 
-class LatentClass(MixtureClusterer[Classes, CategoryStatistics]):
+class LatentClass(InformationCriteria[Classes, CategoryStatistics]):
     """Latent class analysis: clusters of rows of categories, also beside numbers and with missing values.
 
     Parameters

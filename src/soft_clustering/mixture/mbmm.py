@@ -40,8 +40,8 @@ from .base import (
     EDGE,
     EMPTY_SHARE,
     LIKELIHOOD,
+    InformationCriteria,
     LeastLikely,
-    MixtureClusterer,
     component_means,
     count_distinct,
     seeded_change,
@@ -84,7 +84,7 @@ def fresh_change(old: Components, new: Components, history: list[float], scale: 
     return change if change > rounding else 0.0
 
 
-class MBMM(MixtureClusterer[Components, GaussStatistics]):
+class MBMM(InformationCriteria[Components, GaussStatistics]):
     """Multivariate beta mixture: clusters of flexible shape inside the unit cube.
 
     A component may lean on a face of the cube or stretch along its diagonal. All features of a component share one of

@@ -35,7 +35,7 @@ from ..engine.initialisation import random_rows, starting_centers
 from ..engine.loop import center_shift
 from ..inputs.features import canonical, is_dask, validate_rows, validate_weights
 from ..kernels.centers import CenterStatistics, center_memberships, center_rows, center_statistics
-from .base import EMPTY_SHARE, LIKELIHOOD, LeastLikely, MixtureClusterer, count_distinct, seeded_change
+from .base import EMPTY_SHARE, LIKELIHOOD, InformationCriteria, LeastLikely, count_distinct, seeded_change
 from .bessel import LEAST, MOST, concentration_of, draw_gaps, log_peak
 
 _TINY = 1e-300  # the least weight of a component, and size of an empty one
@@ -59,7 +59,7 @@ class Components(NamedTuple):
         return "softmax", *(self.concentrations / 2), *log_shares
 
 
-class VonMisesFisherMixture(MixtureClusterer[Components, CenterStatistics]):
+class VonMisesFisherMixture(InformationCriteria[Components, CenterStatistics]):
     """Mixture of von Mises-Fisher distributions: clusters of directions, for texts, embeddings and profiles.
 
     Only the direction of a sample counts, not its length: of a text which words it uses, not how many. A component is a

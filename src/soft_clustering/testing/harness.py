@@ -32,8 +32,10 @@ PREDICTING = ("predict", "predict_memberships", "transform", "predict_proba", "p
 EXACT = 1e-9  # rounding allowed between two computations of the same number
 # Small networks, trained for a few epochs: the checks fit often, and their rules hold for a poor network, too.
 QUICK: dict[str, Any] = {"hidden_layer_sizes": (16,), "pretrain_epochs": 5, "max_epochs": 5}
-# CAFCM would pass through a thousand values of m, and CDCGS needs more than a few epochs to separate any clusters.
+# CAFCM would pass through a thousand values of m, and CDCGS needs more than a few epochs to separate any clusters. The
+# default of BayesianGMM is the most clusters that there may be: of so many small ones its prior joins some.
 QUICK_OF: dict[str, dict[str, Any]] = {
+    "BayesianGMM": {"n_clusters": 3},
     "CAFCM": {"min_m": 1.01},
     "CDCGS": {"n_draws": 5, "learning_rate": 0.1, "n_init": 2, "max_epochs": 60},
 }

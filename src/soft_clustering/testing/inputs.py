@@ -229,6 +229,6 @@ def check_weight_uniform(estimator: BaseSoftClusterer) -> None:
         return
     model, sample = fitted(estimator)
     # Beside the prior of a covariance, weights above 1 count as repetitions.
-    weight = 0.4 if has_parameter(estimator, "shrinkage") else 2.5
+    weight = 0.4 if has_parameter(estimator, "shrinkage", "covariance_prior") else 2.5
     U = _weighted(estimator, sample, np.full(len(sample.labels), weight))
     require_close(U, model.memberships_, f"memberships_ with weights {weight} and without weights", _WEIGHTED)

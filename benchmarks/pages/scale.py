@@ -13,7 +13,7 @@ UNITS = {"graphs": "nodes", "documents": "documents", "images": "pixels"}
 
 
 # They compare rows with each other, and refuse Dask arrays.
-_REFUSE_DASK = {"AFCM", "CAFHFCM", "EVCLUS", "KFCCL", "RDFKC", "SCM", "SoftDBSCANGM", "SoftKSC"}
+_REFUSE_DASK = {"AFCM", "CAFHFCM", "EVCLUS", "KFCCL", "RDFKC", "SCM", "SoftDBSCANGM", "SoftHDBSCAN", "SoftKSC"}
 
 
 def takes_dask(name: str) -> bool:
@@ -25,7 +25,7 @@ def takes_dask(name: str) -> bool:
 def whole_fits() -> str:
     """A row per estimator: the largest default fit of the record, its time, memory and exponent, and where it runs."""
     rows, curves = [], read("whole_fits")["curves"]
-    for row in REGISTRY:
+    for row in (row for row in REGISTRY if row.name in curves):
         curve, estimator = curves[row.name], getattr(soft_clustering, row.name)
         size, seconds, memory = (curve[key][-1] for key in ("n", "seconds", "MB"))
         rows.append(
@@ -145,7 +145,7 @@ def by_samples() -> Any:
         for exponent, style in ((1, ":"), (2, "--")):
             line = [500, 512_000], [2e-3, 2e-3 * 1024**exponent]
             axes.loglog(*line, linestyle=style, color="0.75", linewidth=1, label=f"exponent {exponent}")
-        names = [row.name for row in REGISTRY if row.family in families]
+        names = [row.name for row in REGISTRY if row.family in families and row.name in curves]
         for name in names:
             axes.loglog(curves[name]["n"], curves[name]["seconds"], linewidth=1.2)
         ends = {name: (curves[name]["n"][-1], curves[name]["seconds"][-1]) for name in names}

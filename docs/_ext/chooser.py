@@ -176,7 +176,7 @@ QUESTIONS = (
 PARAMETERS = {
     ("BGMM", "features"): ("beta_features=[0]", "beta_features: the columns that are proportions"),
     ("FCC", "image"): ('color_space="rgb"', "(height, width, 3)"),
-    ("EVCLUS", "distances"): ('metric="precomputed"', ""),
+    **{(name, "distances"): ('metric="precomputed"', "") for name in ("EVCLUS", "SoftHDBSCAN")},
 }
 
 

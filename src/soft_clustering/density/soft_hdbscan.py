@@ -174,8 +174,9 @@ class SoftHDBSCAN(InductiveSoftClusterer):
     few rows, as those of hdbscan do between two orders of the rows; with ``'leaf'`` on rounded data they differ more.
 
     The tree decides what is noise. Where clusters are close for the number of features, it calls too much noise; the
-    shares ``memberships_ / (1 - noise_mass_)`` are then more useful than the memberships. m = 1.5 was chosen on planted
-    mixtures.
+    shares ``memberships_ / (1 - noise_mass_)`` are then more useful than the memberships. Levels are continuous in the
+    sample, but the noise mass of new samples jumps where another cluster, with a birth of its own, becomes the nearest
+    one. m = 1.5 was chosen on planted mixtures.
 
     Euclidean distances (also their squares, and cosine distances, which are squares between unit vectors) are searched
     by trees of boxes: O(n log n) time in a few features, up to O(n^2 d) in many, and O(n K log n) for the memberships.

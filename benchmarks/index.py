@@ -36,6 +36,7 @@ BENCHMARKS = [
     Benchmark("speed", "lda", "LDA against scikit-learn and gensim", 8, (README, RESULTS)),
     Benchmark("speed", "metrics", "Time and memory of the validity indices", 5, (RESULTS, GUIDE.format("metrics"))),
     Benchmark("speed", "report", "Size of a report, and seconds to write it", 1, (GUIDE.format("report"),)),
+    Benchmark("speed", "hierarchy", "SoftHDBSCAN against hdbscan", 3, ()),
     Benchmark("speed", "missing_cost", "What missing values cost a fit", 1, (GUIDE.format("missing"),)),
     Benchmark("quality", "paper_protocol", "The paper's comparison: 20 methods, 11 sets, 5 seeds", 15, (RESULTS,)),
     Benchmark("quality", "tables", "Agreement with classes: tables and planted mixtures", 3, (RESULTS,)),
@@ -44,6 +45,7 @@ BENCHMARKS = [
         "quality", "noise_clusters", "Centres beside outliers, with a cluster of noise", 1, (GUIDE.format("missing"),)
     ),
     Benchmark("quality", "missing", "Agreement if values are missing; imputation", 5, (GUIDE.format("missing"),)),
+    Benchmark("quality", "soft_hdbscan", "SoftHDBSCAN: degrees, labels of hdbscan, defaults", 2, ()),
     Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 3, (RESULTS,)),
     Benchmark("quality", "documents", "Agreement with classes: news and abstracts", 2, (RESULTS,)),
     Benchmark("quality", "communities", "Agreement with known communities; what starts are worth", 60, (RESULTS,)),

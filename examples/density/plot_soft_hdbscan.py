@@ -53,8 +53,8 @@ axes[2].set_title("its memberships")
 # the distance at which a sample there would be connected to it (left). A sample belongs to a cluster where its entry
 # is below the birth level of the cluster (dashed), the distance at which the cluster split off. The memberships compare
 # these levels (right): within a cluster they are nearly 0 or 1, far from all clusters most of the mass is noise
-# (black). The levels are continuous; the noise mass jumps where another cluster of another birth becomes the nearest one. For
-# the training samples the rule gives back what ``fit`` found, bit by bit.
+# (black). The levels are continuous; the noise mass jumps where a cluster of another birth becomes the nearest one.
+# For the training samples the rule gives back what ``fit`` found, bit by bit.
 
 walk = np.column_stack([np.linspace(-1.5, 8, 600), np.full(600, 0.35)])
 U, noise = soft.predict_memberships(walk), soft.predict_noise_mass(walk)

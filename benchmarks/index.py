@@ -45,7 +45,13 @@ BENCHMARKS = [
         "quality", "noise_clusters", "Centres beside outliers, with a cluster of noise", 1, (GUIDE.format("missing"),)
     ),
     Benchmark("quality", "missing", "Agreement if values are missing; imputation", 5, (GUIDE.format("missing"),)),
-    Benchmark("quality", "soft_hdbscan", "SoftHDBSCAN: degrees, labels of hdbscan, defaults", 2, ()),
+    Benchmark(
+        "quality",
+        "soft_hdbscan",
+        "SoftHDBSCAN: degrees, labels of hdbscan, defaults",
+        2,
+        (GUIDE.format("families/density"),),
+    ),
     Benchmark("quality", "best_radius", "Radius of the density methods: rule, best, k-means", 3, (RESULTS,)),
     Benchmark("quality", "documents", "Agreement with classes: news and abstracts", 2, (RESULTS,)),
     Benchmark("quality", "communities", "Agreement with known communities; what starts are worth", 60, (RESULTS,)),

@@ -23,6 +23,7 @@ PARTS: dict[str, Callable[[], str]] = {
         *(guide.intervals, guide.explanation_cost, guide.sampled_measures, guide.choose_k_mixed, guide.report_size),
         *(guide.choose_k, guide.choose_k_tables, guide.choose_k_others),
         *(guide.missing_values, guide.missing_cost, guide.noise_clusters, guide.noise_on_clean_data),
+        *(guide.hierarchy_degrees, guide.hierarchy_labels),
     )
 }
 PICTURES: dict[str, Callable[[], Any]] = {

@@ -20,11 +20,17 @@ ROOT = Path(__file__).resolve().parents[1]
 # The last -O counts: with -O3 the sanitizers take minutes to compile.
 FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1 -O1"
 KERNELS = ["tests/kernels", "tests/test_optimization_equivalence.py"]
-FITS = ["tests/density/test_scm.py", "tests/documents/test_lda.py", "tests/graphs/test_bigclam.py"]
+FITS = [
+    "tests/density/test_scm.py",
+    "tests/density/test_hierarchy.py",
+    "tests/documents/test_lda.py",
+    "tests/graphs/test_bigclam.py",
+]
 # These run each loop over chunks, in both types and widths and on threads.
 SHORT = (
     "twins or distances or window or sums_over_pairs or linkage_of or seeding_kernel or gauss_kernels "
-    "or threads_do_not or compiled_lda or compiled_plsi or compiled_ratio or compiled_sweep or compiled_gumbel"
+    "or threads_do_not or compiled_lda or compiled_plsi or compiled_ratio or compiled_sweep or compiled_gumbel "
+    "or hierarchy_searches"
 )
 
 

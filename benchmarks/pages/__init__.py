@@ -25,6 +25,7 @@ PARTS: dict[str, Callable[[], str]] = {
         *(guide.choose_k, guide.choose_k_tables, guide.choose_k_others),
         *(guide.missing_values, guide.missing_cost, guide.noise_clusters, guide.noise_on_clean_data, guide.directions),
         guide.dissimilarities,
+        *(guide.hierarchy_degrees, guide.hierarchy_labels),
     )
 }
 PICTURES: dict[str, Callable[[], Any]] = {

@@ -212,3 +212,22 @@ def directions() -> str:
         [name, *(f"{np.mean(scores[m]):.2f}" if m in scores else "" for m in models)] for name, scores in found.items()
     ]
     return table(["Texts", *models], rows)
+
+
+@made_from("soft_hdbscan")
+def hierarchy_degrees() -> str:
+    """Brier scores of the degrees on planted mixtures, by the number of features."""
+    found = read("soft_hdbscan")["brier"]
+    columns = ["ours", "ours, new rows", "hdbscan", "hdbscan, new rows", "hdbscan, labels"]
+    titles = ["", "Draws", "SoftHDBSCAN", "new samples", "hdbscan: soft vectors", "new samples", "labels only"]
+    rows = [[f"{d} features", s["draws"], *(f"{s[column]:.3f}" for column in columns)] for d, s in found.items()]
+    return table(titles, rows)
+
+
+@made_from("soft_hdbscan")
+def hierarchy_labels() -> str:
+    """Rows in which the labels differ from those of hdbscan, and those of hdbscan from each other."""
+    found = read("soft_hdbscan")["labels"]
+    titles = ["", "K", "from the nearest of 20 orders", "from the farthest", "hdbscan from itself"]
+    rows = [[name, s["K"], s["nearest"], s["farthest"], s["itself"]] for name, s in found.items()]
+    return table(titles, rows)

@@ -15,7 +15,7 @@ UNITS = {"graphs": "nodes", "documents": "documents", "images": "pixels"}
 # They compare rows with each other, and refuse Dask arrays.
 _REFUSE_DASK = {
     *("AFCM", "CAFHFCM", "EVCLUS", "FuzzyCMedoids", "KFCCL", "RDFKC", "RelationalFCM", "SCM", "SoftDBSCANGM"),
-    "SoftKSC",
+    *("SoftHDBSCAN", "SoftKSC"),
 }
 
 

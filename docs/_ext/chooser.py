@@ -189,7 +189,10 @@ QUESTIONS = (
 PARAMETERS = {
     ("BGMM", "features"): ("beta_features=[0]", "beta_features: the columns that are proportions"),
     ("FCC", "image"): ('color_space="rgb"', "(height, width, 3)"),
-    **{(name, "distances"): ('metric="precomputed"', "") for name in ("EVCLUS", "RelationalFCM", "FuzzyCMedoids")},
+    **{
+        (name, "distances"): ('metric="precomputed"', "")
+        for name in ("EVCLUS", "RelationalFCM", "FuzzyCMedoids", "SoftHDBSCAN")
+    },
 }
 
 

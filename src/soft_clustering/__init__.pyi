@@ -7,6 +7,7 @@ from .consensus.smcla import SMCLA as SMCLA
 from .deep.rdfkc import RDFKC as RDFKC
 from .density.scm import SCM as SCM
 from .density.soft_dbscan_gm import SoftDBSCANGM as SoftDBSCANGM
+from .density.soft_hdbscan import SoftHDBSCAN as SoftHDBSCAN
 from .documents.kmart import KMART as KMART
 from .documents.lda import LDA as LDA
 from .documents.plsi import PLSI as PLSI

@@ -331,6 +331,16 @@ REGISTRY: tuple[Row, ...] = (
         suits=("outliers",),
     ),
     Row(
+        "SoftHDBSCAN",
+        "soft_clustering.density.soft_hdbscan",
+        "density",
+        None,
+        "Campello, Moulavi, Sander (2013)",
+        "dense clusters of any shape and of different densities among noise, their number not known; not for clusters "
+        "that touch, or many features",
+        suits=("any_shape", "outliers"),
+    ),
+    Row(
         "RelationalFCM",
         "soft_clustering.relational.relational_fcm",
         "relational",

@@ -44,6 +44,8 @@ def labels_from_memberships(
     if not isinstance(memberships, np.ndarray):
         noise = noise_mass if isinstance(noise_mass, float) else noise_mass[:, None]
         return memberships.map_blocks(labels_from_memberships, noise, drop_axis=1, dtype=np.intp)
+    if memberships.shape[1] == 0:
+        return np.full(len(memberships), -1)
     labels = memberships.argmax(axis=1)
     labels[memberships[np.arange(len(labels)), labels] <= np.ravel(noise_mass)] = -1
     return labels

@@ -218,7 +218,12 @@ def test_choice_for_an_image(image, call, fails):
 def test_distances(distances, call, tmp_path):
     found, err = compared(call, "d.csv", "--precomputed")
     assert (found["modality"], found["n_samples"], found["k"]) == ("distances", 60, [3])
-    assert sorted(result["model"] for result in found["results"]) == ["EVCLUS", "FuzzyCMedoids", "RelationalFCM"]
+    assert sorted(result["model"] for result in found["results"]) == [
+        "EVCLUS",
+        "FuzzyCMedoids",
+        "RelationalFCM",
+        "SoftHDBSCAN",
+    ]
     assert all(result["silhouette"] > 0.6 for result in found["results"])
     assert "K=3, chosen from 2 to 10 by BIC of Gaussian clusters (FCM)" in err
     assert call("fit", "EVCLUS", "d.csv", "--as", "distances", "-o", "u.csv")[0] == 0
@@ -230,7 +235,7 @@ def test_distances(distances, call, tmp_path):
 def test_models_for_distances(distances, fails):
     assert fails("fit", "FCM", "d.csv", "--precomputed") == (
         "FCM takes a table of features, a row per sample, not distances between samples: take one of EVCLUS, "
-        "RelationalFCM, FuzzyCMedoids."
+        "SoftHDBSCAN, RelationalFCM, FuzzyCMedoids."
     )
 
 

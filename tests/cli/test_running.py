@@ -65,7 +65,7 @@ def compared(shared_command):
 def test_every_model_is_compared_unless_some_are_named():
     for kind in ("features", "graph", "documents", "image"):
         assert set(models_for(kind, None)) == {row.name for row in REGISTRY if model_class(row.name).modality == kind}
-    assert list(models_for("distances", None)) == ["EVCLUS", "RelationalFCM", "FuzzyCMedoids"]
+    assert list(models_for("distances", None)) == ["EVCLUS", "SoftHDBSCAN", "RelationalFCM", "FuzzyCMedoids"]
     assert list(models_for("features", MODELS)) == MODELS
 
 

@@ -1,7 +1,8 @@
 """The rule of hostile input: a valid result, or an error that says what is wrong.
 
-Valid are finite, non-negative memberships, rows that sum to 1, right labels; warnings are allowed. An error is a
-ValueError or TypeError that names what is wrong. Never allowed are NaN, an error from below, or a RuntimeWarning.
+Valid are finite, non-negative memberships, rows that sum to 1 (with the noise), right labels; warnings are allowed. An
+error is a ValueError or TypeError that names what is wrong. Never allowed are NaN, an error from below, or a
+RuntimeWarning.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+
+from soft_clustering.testing.harness import argmax_labels, noise_of
 
 WEIGHT_WORDS = r"sample_weight|\bSample weights\b"
 X_WORDS = r"\bX\b|\b[Aa]rray|\bsamples?\b|\bfeatures?\b|\bn_samples\b|\b[Dd]ata\b"
@@ -35,13 +38,19 @@ def assert_valid_memberships(model, U, n):
     assert np.isfinite(U).all()
     assert (U >= 0).all()
     if model.partition_constrained:
-        np.testing.assert_allclose(U.sum(axis=1, dtype=np.float64), 1, atol=1e-5 if U.dtype == np.float32 else 1e-9)
+        assert_sum_to_one(U)
+
+
+def assert_sum_to_one(U, noise_mass=0.0):
+    sums = U.sum(axis=1, dtype=np.float64) + noise_mass
+    np.testing.assert_allclose(sums, 1, atol=1e-5 if U.dtype == np.float32 else 1e-9)
 
 
 def assert_valid(model, n):
     assert_valid_memberships(model, model.memberships_, n)
-    U = model.memberships_
-    np.testing.assert_array_equal(model.labels_, np.where(U.any(axis=1), U.argmax(axis=1), -1))
+    if model.membership_kind == "subpartition":
+        assert_sum_to_one(model.memberships_, model.noise_mass_)
+    np.testing.assert_array_equal(model.labels_, argmax_labels(model.memberships_, noise_of(model)))
     for name, value in vars(model).items():
         if name.endswith("_") and not name.startswith("_"):
             for part in value if isinstance(value, list) else [value]:

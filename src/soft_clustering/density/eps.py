@@ -16,6 +16,7 @@ from .._types import Array
 from ..engine.blocks import Block, Blocks, Frame
 from ..engine.initialisation import lloyd
 from ..engine.neighbors import Search
+from ..kernels.hierarchy import Pairs
 from ..kernels.pairs import reachability_linkage
 
 CRITICAL = 1.8692  # of the Anderson-Darling statistic of G-means, at the level 0.0001
@@ -24,10 +25,10 @@ _NOISE = 1.4  # power of the share of core samples in ``separation``
 _GROUP = 1 << 22  # neighbours that are looked at together
 
 
-def core_distances(Z: Array, weight: Array, min_samples: int, search: Search | None = None) -> Array:
+def core_distances(Z: Array, weight: Array, min_samples: int, search: Search | Pairs | None = None) -> Array:
     """The distance of each row (n,) within which the rows, itself included, weigh ``min_samples``, or all of them do.
 
-    ``search`` finds neighbours among the rows, if there is one already.
+    ``search`` finds neighbours among the rows, if there is one already, or among others, to which the weights belong.
 
     Examples
     --------
@@ -36,18 +37,18 @@ def core_distances(Z: Array, weight: Array, min_samples: int, search: Search | N
     """
     search = search or Search(Z)
     enough = min(min_samples, weight.sum()) * (1 - 1e-12)
-    reach, left, k = np.empty(len(Z)), np.arange(len(Z)), min(min_samples, len(Z))
+    reach, left, k = np.empty(len(Z)), np.arange(len(Z)), min(min_samples, len(weight))
     while len(left):
         # Rows that weigh less than 1 may need more neighbours than that.
         undecided = []
         for group in np.array_split(left, -(-len(left) * k // _GROUP)):
             distance, index = search.nearest(Z[group], k)
             there = np.cumsum(weight[index], axis=1) >= enough
-            there[:, -1] |= k == len(Z)
+            there[:, -1] |= k == len(weight)
             found = there.any(axis=1)
             reach[group[found]] = distance[found, there[found].argmax(axis=1)]
             undecided.append(group[~found])
-        left, k = np.concatenate(undecided), min(2 * k, len(Z))
+        left, k = np.concatenate(undecided), min(2 * k, len(weight))
     return reach
 
 

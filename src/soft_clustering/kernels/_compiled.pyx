@@ -5,6 +5,7 @@ import numpy as np
 
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 cdef extern from "kernels.h" nogil:
@@ -147,6 +148,20 @@ cdef extern from "kernels.h" nogil:
         const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
     void gumbel_slope_c "gumbel_slope" (
         const float *, const double *, const double *, int64_t, int64_t, int64_t, int64_t, double, double *, int)
+    ctypedef struct tree_t:
+        int64_t n, d, leaves
+        double *floor
+        int64_t *row
+    int build_tree(tree_t *, const double *, int64_t, int64_t)
+    void summarise(tree_t *, int64_t, int64_t, int64_t)
+    void free_tree(tree_t *)
+    int tree_nearest(const tree_t *, const tree_t *, int64_t, double *, int64_t *, int)
+    int tree_spanning(
+        tree_t *, const double *, int64_t, const double *, const int64_t *, int64_t *, double *, int)
+    int tree_contacts(
+        const tree_t *, const tree_t *, int64_t, const double *, const int64_t *, double *, int)
+    int64_t condense_c "condense" (
+        int64_t, const int64_t *, const double *, const double *, const double *, double, int64_t *, double *, int64_t *, double *)
 
 cdef extern from *:
     """
@@ -1050,6 +1065,87 @@ def gumbel_slope(
         gumbel_slope_c(
             &draws[0, 0, 0, 0], &mean[0, 0, 0], &slope[0, 0, 0], draws.shape[0], draws.shape[1], draws.shape[2],
             draws.shape[3], t, &out[0, 0, 0], threads)
+
+
+cdef class Tree:
+    """Rows of features in a tree of boxes; see ``kernels.hierarchy``."""
+
+    cdef tree_t c
+
+    def __cinit__(self, const double[:, ::1] rows):
+        cdef int status
+        with nogil:
+            status = build_tree(&self.c, &rows[0, 0], rows.shape[0], rows.shape[1])
+        if status < 0:
+            memset(&self.c, 0, sizeof(self.c))
+            raise MemoryError("not enough memory for a tree of the rows")
+
+    def __dealloc__(self):
+        free_tree(&self.c)
+
+    def nearest(self, Tree others, int64_t k, int threads):
+        """The squared distances (n, k) of the rows to the nearest of others, ascending, and which they are."""
+        cdef double[:, ::1] squared = np.empty((self.c.n, k))
+        cdef int64_t[:, ::1] which = np.empty((self.c.n, k), dtype=np.int64)
+        cdef int status
+        with nogil:
+            status = tree_nearest(&self.c, &others.c, k, &squared[0, 0], &which[0, 0], threads)
+        if status < 0:
+            raise MemoryError("not enough memory for the search of neighbours")
+        return np.asarray(squared), np.asarray(which)
+
+    def spanning_tree(self, const double[::1] core, const double[:, ::1] near, const int64_t[:, ::1] which, int threads):
+        """The edges (n - 1, 2) of a minimum spanning tree by mutual reachability, and their squared lengths."""
+        cdef int64_t[:, ::1] ends = np.empty((max(self.c.n - 1, 1), 2), dtype=np.int64)
+        cdef double[::1] squared = np.empty(max(self.c.n - 1, 1))
+        cdef int status
+        with nogil:
+            status = tree_spanning(
+                &self.c, &core[0], near.shape[1], &near[0, 0], &which[0, 0], &ends[0, 0], &squared[0], threads)
+        if status < 0:
+            raise MemoryError("not enough memory for the spanning tree")
+        return np.asarray(ends)[:self.c.n - 1], np.asarray(squared)[:self.c.n - 1]
+
+    def contacts(self, const double[:, ::1] rows, const int64_t[::1] starts, const double[::1] floor, const double[::1] core,
+                 const int64_t[::1] member, int threads):
+        """The squared contacts (n, K) with the clusters, the rows between the ``starts`` (K + 1,), with their floors."""
+        cdef int64_t K = starts.shape[0] - 1, k, p, status = 0
+        cdef double[:, ::1] out = np.empty((self.c.n, K))
+        cdef tree_t *trees = <tree_t *>calloc(K, sizeof(tree_t))
+        if trees == NULL:
+            raise MemoryError("not enough memory for the trees of the clusters")
+        with nogil:
+            for k in range(K):
+                status = build_tree(trees + k, &rows[starts[k], 0], starts[k + 1] - starts[k], rows.shape[1])
+                if status < 0:
+                    memset(trees + k, 0, sizeof(tree_t))
+                    break
+                for p in range(trees[k].n):
+                    trees[k].floor[p] = floor[starts[k] + trees[k].row[p]]
+                summarise(trees + k, 0, 0, trees[k].leaves)
+            if status == 0:
+                status = tree_contacts(&self.c, trees, K, &core[0], &member[0], &out[0, 0], threads)
+            for k in range(K):
+                free_tree(trees + k)
+            free(trees)
+        if status < 0:
+            raise MemoryError("not enough memory for the trees of the clusters")
+        return np.asarray(out)
+
+
+def condense(const int64_t[:, ::1] ends, const double[::1] levels, const double[::1] core, const double[::1] weight,
+             double least):
+    """Parents and births of the clusters of a hierarchy, the last cluster and the exit of each row."""
+    cdef int64_t n = weight.shape[0], C
+    cdef int64_t[::1] parent = np.empty(2 * n, dtype=np.int64), last = np.empty(n, dtype=np.int64)
+    cdef double[::1] birth = np.empty(2 * n), exits = np.empty(n)
+    with nogil:
+        C = condense_c(
+            n, &ends[0, 0] if n > 1 else NULL, &levels[0] if n > 1 else NULL, &core[0], &weight[0], least, &parent[0],
+            &birth[0], &last[0], &exits[0])
+    if C < 0:
+        raise MemoryError("not enough memory for the hierarchy")
+    return np.array(parent[:C]), np.array(birth[:C]), np.asarray(last), np.asarray(exits)
 
 
 def overlaps(const int64_t[::1] columns, const int64_t[::1] starts, const int64_t[::1] rows, const int64_t[::1] ends,

@@ -50,10 +50,13 @@ typedef struct {
                             double *, double *);
     void (*gumbel_tile)(const double *, int64_t, int64_t, int64_t, double, const uint64_t *, int64_t, double *, float *, double *);
     void (*gumbel_slope_tile)(const float *, const double *, const double *, int64_t, int64_t, int64_t, double, int64_t, double *);
+    double (*leaf_distances)(const double *, int64_t, const double *, const double *, double, double *);
 } steps_t;
 
+/* PLAIN is a target without fused multiplication and addition: its results are the same for all widths. */
 #define WIDTH narrow
 #define TARGET
+#define PLAIN
 #if defined(__GNUC__)
 #define BYTES 16
 #else
@@ -62,23 +65,28 @@ typedef struct {
 #include "width.h"
 #undef WIDTH
 #undef TARGET
+#undef PLAIN
 #undef BYTES
 
 #if HAS_WIDE
 #define WIDTH wide
 #define TARGET __attribute__((target("avx2,fma")))
+#define PLAIN __attribute__((target("avx2")))
 #define BYTES 32
 #include "width.h"
 #undef WIDTH
 #undef TARGET
+#undef PLAIN
 #undef BYTES
 
 #define WIDTH widest
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,fma")))
+#define PLAIN __attribute__((target("avx2")))
 #define BYTES 64
 #include "width.h"
 #undef WIDTH
 #undef TARGET
+#undef PLAIN
 #undef BYTES
 #endif
 
@@ -258,3 +266,4 @@ static void store(const job_t *job, const tile_t *t, int64_t first, int64_t coun
 #include "graphs.h"
 #include "gumbel.h"
 #include "dirichlet.h"
+#include "hierarchy.h"

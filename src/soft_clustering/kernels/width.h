@@ -1,4 +1,4 @@
-/* All that is compiled once per vector width: needs WIDTH (a word for the names), BYTES and TARGET.
+/* All that is compiled once per vector width: needs WIDTH (a word for the names), BYTES, TARGET and PLAIN.
 
    NAME(x) is the name of a function for this width, DNAME(x) and FNAME(x) of those of tile.h for double and float. */
 
@@ -25,6 +25,7 @@
 #include "topics.h"
 #include "graphs.h"
 #include "gumbel.h"
+#include "hierarchy.h"
 
 static const steps_t NAME(steps) = {
     .lanes = BYTES / sizeof(double),
@@ -60,6 +61,7 @@ static const steps_t NAME(steps) = {
     .affiliation_step = NAME(affiliation_step),
     .gumbel_tile = NAME(gumbel_tile),
     .gumbel_slope_tile = NAME(gumbel_slope_tile),
+    .leaf_distances = NAME(leaf_distances),
 };
 
 #undef REAL

@@ -204,6 +204,8 @@ def _copy(model: Any) -> Any:
 
 def argmax_labels(memberships: NDArray[Any], noise_mass: NDArray[Any] | float = 0.0) -> Any:
     """The column of the largest entry of each row, -1 where it is at most the noise mass."""
+    if memberships.shape[1] == 0:  # the method found no cluster
+        return np.full(len(memberships), -1)
     return np.where(memberships.max(axis=1) > noise_mass, memberships.argmax(axis=1), -1)
 
 

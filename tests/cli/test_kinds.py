@@ -232,6 +232,14 @@ def test_distances(distances, call, tmp_path):
     assert frame["label"].nunique() == 3
 
 
+def test_a_fit_without_clusters(distances, call, tmp_path):
+    code, out, err = call("fit", "SoftHDBSCAN", "d.csv", "--precomputed", "--set", "min_cluster_size=50", "-o", "u.csv")
+    assert (code, out) == (1, "")
+    assert "decrease min_cluster_size=50" in err
+    assert err.endswith("error: SoftHDBSCAN found no cluster, so there are no memberships to write.\n")
+    assert not (tmp_path / "u.csv").exists()
+
+
 def test_models_for_distances(distances, fails):
     assert fails("fit", "FCM", "d.csv", "--precomputed") == (
         "FCM takes a table of features, a row per sample, not distances between samples: take one of EVCLUS, "

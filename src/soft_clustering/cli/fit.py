@@ -93,6 +93,8 @@ def _fit(estimator: BaseSoftClusterer, X: Any) -> None:
         estimator.fit(X)
     for text in dict.fromkeys(one_line(warning.message) for warning in caught):
         print(f"soft-clustering: warning: {text}", file=sys.stderr)
+    if estimator.n_clusters_ == 0:
+        raise CommandError(f"{type(estimator).__name__} found no cluster, so there are no memberships to write.")
 
 
 def _print_summary(data: Data, estimator: BaseSoftClusterer, seconds: float) -> None:

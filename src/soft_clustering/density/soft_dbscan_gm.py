@@ -133,6 +133,7 @@ class SoftDBSCANGM(AlternatingClusterer[Prototypes, GaussStatistics]):
 
     See Also
     --------
+    soft_clustering.SoftHDBSCAN : clusters of all radii, with memberships that follow their shapes.
     soft_clustering.SCM : also finds the number of clusters; every sample is a candidate centre.
     soft_clustering.GK : ellipsoids of a given number and volume.
 

@@ -302,7 +302,7 @@ class SoftHDBSCAN(InductiveSoftClusterer):
             inside = np.flatnonzero(label >= 0)
             levels[inside, label[inside]] = tree.exit[inside]
 
-            kept = points if self.metric != "precomputed" else points[:, :0]
+            kept = points if self.metric != "precomputed" else np.empty((len(points), 0))
             self._state = Entries(space, order, kept, mass, enough, clusters, births, self.m)
             self._store(X, levels, space.levels(core), tree)
             self.birth_levels_ = space.in_input_units(births)

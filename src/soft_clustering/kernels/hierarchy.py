@@ -17,6 +17,7 @@ from .._types import Array
 
 _AT_ONCE = 1 << 21  # dissimilarities that are in memory together
 _SEARCH = 10  # the work of a search, in distances
+_ROWS = 2500  # of a thread: below twice as many a second one costs more than it saves
 
 Places = NDArray[np.intp]
 
@@ -80,7 +81,7 @@ class Boxes:
 
 def _threads(rows: Array, times: int) -> int:
     n, d = rows.shape
-    return kernels.threads_for(n * (d + 4) * times * _SEARCH // 4, n // 256)
+    return kernels.threads_for(n * (d + 4) * times * _SEARCH // 4, n // _ROWS)
 
 
 class AllPairs:

@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, Init, MatrixLike, Seed
 from ..engine.alternating import PARAMETERS, new_centers
-from ..engine.blocks import Block, Blocks, Frame, Sphere, Sums, make_blocks, unit_factors
+from ..engine.blocks import Block, Blocks, Frame, Sphere, make_blocks, unit_factors
 from ..engine.initialisation import random_rows, starting_centers
 from ..engine.loop import center_shift
 from ..inputs.features import canonical, is_dask, validate_rows, validate_weights
@@ -212,7 +212,11 @@ class VonMisesFisherMixture(InformationCriteria[Components, CenterStatistics]):
 
     def _statistics(self, block: Block, state: Components) -> CenterStatistics:
         statistics = center_statistics(block, state.centers, *state.rule)
-        return statistics._replace(objective=-statistics.objective)
+        objective = -statistics.objective
+        if block.factor is not None and not block.factor.all():  # new rows may have no direction; their likelihoods are not those of the kernels
+            likelihoods = self._log_likelihoods(block, state)
+            objective = float(likelihoods.sum() if block.weight is None else block.weight @ likelihoods)
+        return statistics._replace(objective=objective)
 
     def _update(self, state: Components, statistics: CenterStatistics, blocks: Blocks) -> Components:
         sizes, lengths = np.maximum(statistics.weight, _TINY), resultants(statistics)
@@ -238,10 +242,6 @@ class VonMisesFisherMixture(InformationCriteria[Components, CenterStatistics]):
 
     def _log_likelihoods(self, block: Block, state: Components) -> Array:
         return np.where(block.factor == 0, 0.0, -center_rows(block, state.centers, *state.rule))
-
-    def _objective_on(self, blocks: Blocks) -> float:
-        # New rows may have no direction; their likelihoods are not those of the kernels.
-        return float(blocks.reduce(self._summed_likelihood, self._state).values) / blocks.total_weight
 
     def _store(self, state: Components, statistics: CenterStatistics, blocks: Blocks) -> None:
         self.weights_, self.concentrations_ = state.weights, state.concentrations
@@ -276,10 +276,6 @@ class VonMisesFisherMixture(InformationCriteria[Components, CenterStatistics]):
         likelihoods = self._log_likelihoods(block, state)
         at = int(likelihoods.argmin())
         return LeastLikely(float(likelihoods[at]), block.take([at])[0])
-
-    def _summed_likelihood(self, block: Block, state: Components) -> Sums:
-        likelihoods = self._log_likelihoods(block, state)
-        return Sums(np.array(likelihoods.sum() if block.weight is None else block.weight @ likelihoods))
 
     def _n_distinct(self, state: Components) -> int:
         return count_distinct(np.column_stack([state.centers, np.log(state.concentrations)]))

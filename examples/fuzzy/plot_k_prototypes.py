@@ -66,7 +66,6 @@ for ax, name, words, frequencies in zip(axes[1:], shares, model.categories_, mod
     ax.set(title=name, xlim=(0, 1), xticks=[0, 0.5, 1])
     ax.invert_yaxis()
 axes[2].set_yticks([])
-figure.tight_layout()
 
 # %%
 # Cells that are missing, words that are new
@@ -120,7 +119,6 @@ for (name, scores), style in zip(found.items(), ("-", "--", ":"), strict=True):
     ax.plot(levels, scores, style, color="black", marker="o", label=name)
 ax.set(xlabel="share of random answers", ylabel="adjusted Rand index", ylim=(0, 1.02))
 ax.legend()
-figure.tight_layout()
 
 # %%
 # When it fails
@@ -156,4 +154,3 @@ largest = [fitted.memberships_.max(axis=1) for fitted in (soft, auto)]
 axes[1].hist(largest, np.linspace(0.3, 1, 15), color=["0.75", "black"], label=["m=2", f'm="auto": {auto.m_:.2f}'])
 axes[1].set(xlabel="largest membership of a sample", ylabel="samples", title="Memberships by the fuzzifier")
 axes[1].legend()
-figure.tight_layout()

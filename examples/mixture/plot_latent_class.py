@@ -35,7 +35,7 @@ rules = [
 ]
 situations = ["1", "2", "3", "4"]
 
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.4), width_ratios=[1, 1.25])
+figure, axes = plt.subplots(1, 2, figsize=(11, 4.4), width_ratios=[1, 1.25], layout="constrained")
 for k, marker in ((strict, "o"), (1 - strict, "s")):
     name = f"class of {model.weights_[k]:.0%}"
     axes[0].plot(situations, [shares[k] for shares in rules], marker=marker, label=name)
@@ -47,7 +47,6 @@ labels = ["".join("R" if answer == "rules" else "f" for answer in row) for row i
 axes[1].set(yticks=range(16), yticklabels=labels, xlabel="people", ylabel="answers: rules (R) or friend (f)")
 scale = plt.cm.ScalarMappable(cmap="viridis")
 figure.colorbar(scale, ax=axes[1], label="membership in the class of the rules")
-figure.tight_layout()
 
 # %%
 # Is the model good enough? The deviance of the 16 counts from what the model expects is that of Goodman's paper, 2.72
@@ -120,4 +119,3 @@ for ax, columns, title in ((axes[0], 5, "all questions"), (axes[1], 4, "without 
     ax.set_title(f"{title}: Rand index {adjusted_rand_score(group, fit.labels_):.2f}")
     ax.legend()
 axes[0].set_ylabel("probability of yes")
-figure.tight_layout()

@@ -77,5 +77,4 @@ for k in range(3):
 ax.invert_yaxis()
 ax.set_xlabel("membership")
 ax.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.2))
-plt.tight_layout()
 plt.show()

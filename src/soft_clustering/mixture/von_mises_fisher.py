@@ -213,7 +213,9 @@ class VonMisesFisherMixture(InformationCriteria[Components, CenterStatistics]):
     def _statistics(self, block: Block, state: Components) -> CenterStatistics:
         statistics = center_statistics(block, state.centers, *state.rule)
         objective = -statistics.objective
-        if block.factor is not None and not block.factor.all():  # new rows may have no direction; their likelihoods are not those of the kernels
+        if (
+            block.factor is not None and not block.factor.all()
+        ):  # new rows may have no direction; their likelihoods are not those of the kernels
             likelihoods = self._log_likelihoods(block, state)
             objective = float(likelihoods.sum() if block.weight is None else block.weight @ likelihoods)
         return statistics._replace(objective=objective)

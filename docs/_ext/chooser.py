@@ -118,6 +118,8 @@ QUESTIONS = (
             Option("many_clusters", "many clusters", "may end in a poor optimum of many clusters"),
             Option("learnt_softness", "how soft must be learnt", "the softness is a parameter"),
             Option("doubt", "sure members told from doubtful ones", "has degrees only"),
+            Option("typicality", "how typical a row is of a cluster", "has shares and no typicalities"),
+            Option("prior", "what is known of the clusters shall count", "takes no prior"),
             Option("stream", "rows arrive in batches", "needs all rows at once"),
         ),
         4,

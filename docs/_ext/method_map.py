@@ -20,6 +20,8 @@ LABELS = {
     "many_clusters": "many clusters",
     "learnt_softness": "softness learnt",
     "doubt": "sure or doubtful",
+    "typicality": "typicalities",
+    "prior": "a prior",
     "medoids": "typical items",
     "stream": "batches",
     "short_texts": "short texts",

@@ -15,6 +15,8 @@ TRAITS = {
     "many_clusters": "searches on where many clusters make many poor optima",
     "learnt_softness": "learns how soft the memberships are",
     "doubt": "tells sure members from doubtful ones",
+    "typicality": "says how typical a row is of each cluster by itself",
+    "prior": "takes a prior of the clusters",
     "medoids": "names a typical sample of each cluster",
     "large": "takes time and memory linear in the size of the data",
     "stream": "learns from batches",
@@ -69,7 +71,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Krishnapuram, Keller (1993, 1996)",
         "clusters among outliers, typicalities wanted; not if every cluster must be found: prototypes may coincide",
-        suits=("round", "outliers", "large", "stream", "missing"),
+        suits=("round", "outliers", "typicality", "large", "stream", "missing"),
     ),
     Row(
         "PFCM",
@@ -78,7 +80,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Pal, Pal, Keller, Bezdek (2005)",
         "round clusters with outliers, memberships and typicalities wanted; not for elongated clusters",
-        suits=("round", "outliers", "overlap", "large", "stream", "missing"),
+        suits=("round", "outliers", "typicality", "overlap", "large", "stream", "missing"),
     ),
     Row(
         "GK",
@@ -218,7 +220,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Bishop (2006); Blei, Jordan (2006)",
         "elliptic clusters, a prior that steadies small ones and empties needless ones; not to find how many there are",
-        suits=("elongated", "overlap", "large"),
+        suits=("elongated", "overlap", "prior", "large"),
     ),
     Row(
         "MBMM",

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils._missing import is_pandas_na, is_scalar_nan
-from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from .._text import listed
 from .._types import Array
 from .features import is_dask, validate_rows
-from .views import column_mask
+from .values import Levels, as_table, column_of, distinct, in_order, named_columns, places, validate_shape
 
 if TYPE_CHECKING:
     from ..engine.blocks import Block
@@ -29,12 +27,10 @@ MOST_VALUES = 50  # a column of more values that are not all whole holds numbers
 _CODE = 1000  # codes of categories are smaller whole numbers
 _EXACT = 2.0**53  # larger whole numbers are no longer told apart as floats
 
-Categories = NDArray[Any]
-
 
 def validate_table(
-    estimator: BaseEstimator, X: Any, texts: Sequence[Categories | None] | None
-) -> tuple[Any, bool, list[Categories | None]]:
+    estimator: BaseEstimator, X: Any, texts: Sequence[Levels | None] | None
+) -> tuple[Any, bool, list[Levels | None]]:
     """Return a table as numbers, whether values may be missing, and the categories of its columns of texts.
 
     Parameters
@@ -46,22 +42,20 @@ def validate_table(
         The sorted texts of each column, None for a column of numbers; None in ``fit``, where they are found.
     """
     reset = texts is None
-    values = X if is_dask(X) or sparse.issparse(X) or hasattr(X, "iloc") else _as_array(X)
+    values = X if is_dask(X) or sparse.issparse(X) else as_table(X)
     if not _has_texts(values) and not (texts and any(known is not None for known in texts)):
         matrix, gaps = validate_rows(estimator, X, reset=reset, accept_sparse=False, accept_missing=True)
         return matrix, gaps, [None] * matrix.shape[1]
-    if is_dask(X) or sparse.issparse(X):
-        raise TypeError(f"X must be a data frame or an array in memory, as it holds texts. Got a {type(X).__name__}.")
-    if values.ndim != 2 or 0 in values.shape:
-        raise ValueError(f"X must have shape (n_samples, n_features), neither of them 0. Got shape {values.shape}.")
-    _check_feature_names(estimator, X, reset=reset)
-    _check_n_features(estimator, X, reset=reset)
-    matrix, found = np.empty(values.shape), list[Categories | None]()
+    validate_shape(estimator, values, reset=reset)
+    matrix, found = np.empty(values.shape), list[Levels | None]()
     for j in range(values.shape[1]):
         name = column_name(estimator, j)
-        codes, levels = _distinct(values.iloc[:, j] if hasattr(values, "iloc") else values[:, j], name)
+        try:
+            codes, levels = distinct(column_of(values, j))
+        except TypeError as error:
+            raise TypeError(f"X must hold numbers and texts. Column {name} has other values: {error}") from None
         if texts is None:
-            known = None if all(isinstance(level, Real) for level in levels) else as_categories(levels)
+            known = None if all(isinstance(level, Real) for level in levels) else in_order(levels)
         else:
             known = texts[j]
         matrix[:, j] = np.append(_as_numbers(levels, known, name), np.nan)[codes]  # a missing value has the code -1
@@ -74,31 +68,6 @@ def validate_table(
 def column_name(estimator: BaseEstimator, j: int) -> str:
     """What a message calls a column."""
     return repr(estimator.feature_names_in_[j]) if hasattr(estimator, "feature_names_in_") else str(j)
-
-
-def as_categories(levels: Sequence[Any]) -> Categories:
-    """The sorted values as an array: numbers before texts, and texts as objects, so that they keep their types.
-
-    Examples
-    --------
-    >>> as_categories(["b", 2, "a", 1])
-    array([1, 2, 'a', 'b'], dtype=object)
-    """
-    ordered = sorted(
-        levels, key=lambda level: ("", level) if isinstance(level, Real) else (type(level).__name__, level)
-    )
-    categories = np.empty(len(ordered), dtype=object)
-    categories[:] = ordered
-    return categories
-
-
-def _as_array(X: Any) -> NDArray[Any]:
-    """An array of any type; numbers beside texts in lists stay numbers."""
-    try:
-        array = np.asarray(X)
-    except ValueError:  # rows of different lengths, which the validation of numbers names
-        return np.empty((0, 0))
-    return np.array(X, dtype=object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array
 
 
 def _has_texts(X: Any) -> bool:
@@ -114,37 +83,16 @@ def _is_plain(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype)
 
 
-def _distinct(column: Any, name: str) -> tuple[NDArray[np.intp], list[Any]]:
-    """The number of each value among the distinct ones, -1 for a missing one, and the distinct ones."""
-    codes: Any
-    try:
-        if hasattr(column, "factorize"):  # of a data frame
-            codes, levels = column.factorize()
-            return codes, [level.item() if isinstance(level, np.generic) else level for level in levels]
-        places: dict[Any, int] = {}
-        codes = [
-            -1
-            if value is None or is_pandas_na(value) or is_scalar_nan(value)
-            else places.setdefault(value, len(places))
-            for value in column.tolist()
-        ]
-    except TypeError as error:
-        raise TypeError(f"X must hold numbers and texts. Column {name} has other values: {error}") from None
-    return np.array(codes, dtype=np.intp), list(places)
-
-
-def _as_numbers(levels: list[Any], known: Categories | None, name: str) -> Array:
+def _as_numbers(levels: list[Any], known: Levels | None, name: str) -> Array:
     """The numbers that stand for the values of a column: their own, or their places among the known texts."""
     if known is None:
         unknown = [level for level in levels if not isinstance(level, Real)]
-        if not unknown:
-            return np.array(levels, dtype=np.float64)
     else:
-        places = {level: place for place, level in enumerate(known.tolist())}
-        unknown = [level for level in levels if level not in places]
-        if not unknown:
-            return np.array([places[level] for level in levels], dtype=np.float64)
-    raise unknown_categories(unknown, name)
+        numbers = places(levels, known)
+        unknown = [level for level, number in zip(levels, numbers, strict=True) if number == len(known)]
+    if unknown:
+        raise unknown_categories(unknown, name)
+    return np.array(levels if known is None else numbers, dtype=np.float64)
 
 
 def unknown_categories(values: Sequence[Any], name: str) -> ValueError:
@@ -180,7 +128,7 @@ def _kept(values: Array) -> Array | None:
 
 
 def numeric_columns(
-    estimator: BaseEstimator, parameter: Any, values: Values, texts: Sequence[Categories | None]
+    estimator: BaseEstimator, parameter: Any, values: Values, texts: Sequence[Levels | None]
 ) -> NDArray[np.bool_]:
     """Which columns (d,) hold numbers: by the parameter ``numeric_features``, or by their values if it is 'auto'."""
     d = len(texts)
@@ -189,7 +137,8 @@ def numeric_columns(
         codes = [v is not None and len(v) <= MOST_VALUES and _are_codes(v) for v in values.columns]
         by_values: NDArray[np.bool_] = ~(is_text | np.array(codes))
         return by_values
-    numeric = np.zeros(d, dtype=bool) if parameter is None else _chosen(estimator, parameter, d)
+    names = [*getattr(estimator, "feature_names_in_", [])]
+    numeric = named_columns("numeric_features", [] if parameter is None else parameter, names, d)
     for j in np.flatnonzero(numeric & is_text).tolist():
         name = column_name(estimator, j)
         raise ValueError(f"numeric_features must name columns of numbers. Column {name} of X holds texts.")
@@ -207,19 +156,6 @@ def numeric_columns(
 
 def _are_codes(values: Array) -> bool:
     return bool((values == np.floor(values)).all() and (np.abs(values) < _CODE).all())
-
-
-def _chosen(estimator: BaseEstimator, columns: Any, d: int) -> NDArray[np.bool_]:
-    """Names, indices or a mask of columns as a mask."""
-    given = np.asarray(columns)
-    if given.dtype.kind not in "UO" or not given.size:
-        return column_mask("numeric_features", given, d)
-    names = getattr(estimator, "feature_names_in_", np.empty(0, dtype=object))
-    unknown = [name for name in given.ravel().tolist() if name not in names]
-    if unknown:
-        raise ValueError(f"numeric_features must name columns of X. Got {listed(unknown)} instead.")
-    mask: NDArray[np.bool_] = np.isin(names, given)
-    return mask
 
 
 # Equal rows -----------------------------------------------------------------------------------------------------------

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
-from sklearn.utils._missing import is_pandas_na, is_scalar_nan
 from sklearn.utils.validation import check_array
 
 from .._types import MatrixLike
 from .features import naming
+from .values import is_missing
 
 _DEFAULT = 3  # the number of clusters if neither n_clusters nor labels are given
 
@@ -40,7 +40,7 @@ def validate_partial_labels(y: Any, X: MatrixLike) -> PartialLabels | None:
     y = column_or_1d(y if hasattr(y, "dtype") else np.array(y, dtype=object), warn=True)
     check_consistent_length(X, y)
     if y.dtype.kind == "O":
-        missing = np.array([_is_missing(value) for value in y], dtype=bool)
+        missing = np.array([_is_unlabelled(value) for value in y], dtype=bool)
         labels = _of_one_type(y[~missing])
     else:
         missing = (y == -1) | np.isnan(y) if y.dtype.kind in "iuf" else np.zeros(len(y), dtype=bool)
@@ -54,10 +54,8 @@ def validate_partial_labels(y: Any, X: MatrixLike) -> PartialLabels | None:
     return PartialLabels(classes, found)
 
 
-def _is_missing(value: object) -> bool:
-    if value is None or is_pandas_na(value) or is_scalar_nan(value):
-        return True
-    return not isinstance(value, (str, bool, np.bool_)) and bool(np.all(value == -1))
+def _is_unlabelled(value: object) -> bool:
+    return is_missing(value) or (not isinstance(value, (str, bool, np.bool_)) and bool(np.all(value == -1)))
 
 
 def _of_one_type(labels: NDArray[Any]) -> NDArray[Any]:

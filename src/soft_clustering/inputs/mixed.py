@@ -10,13 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils._missing import is_pandas_na, is_scalar_nan
-from sklearn.utils.validation import validate_data
 
 from .._text import listed
 from .._types import Array, MatrixLike
 from .features import is_dask, validate_rows
-from .views import column_mask
+from .values import (
+    Levels,
+    as_table,
+    column_of,
+    distinct,
+    in_order,
+    is_missing,
+    named_columns,
+    places,
+    validate_shape,
+)
 
 _NO_NUMBER = ("could not convert", "unable to parse", "must be numeric")  # what is said of texts among numbers
 
@@ -25,7 +33,7 @@ class Columns(NamedTuple):
     """Which columns of a table have categories, and which values these had in ``fit``."""
 
     is_categorical: NDArray[np.bool_]  # (d,)
-    categories: list[NDArray[Any]]  # the sorted values of each column that has categories
+    categories: list[Levels]  # the sorted values of each column that has categories
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -60,7 +68,7 @@ def validate_table(
         What was found in ``fit``; None in ``fit``.
     """
     reset = known is None
-    values: Any = X if is_dask(X) or sparse.issparse(X) else _as_table(X)
+    values: Any = X if is_dask(X) or sparse.issparse(X) else as_table(X)
     if known is not None:
         is_categorical = known.is_categorical
     elif isinstance(categorical_features, str):
@@ -69,15 +77,12 @@ def validate_table(
     elif categorical_features is None:
         is_categorical = np.zeros(0, dtype=np.bool_)
     else:
-        is_categorical = _chosen(categorical_features, values)
+        names, d = [*getattr(X, "columns", [])], values.shape[1] if values.ndim > 1 else 0
+        is_categorical = named_columns("categorical_features", categorical_features, names, d)
     if not is_categorical.any():
         matrix, gaps = _numbers_only(estimator, X, reset)
         return Table(matrix, gaps, known or Columns(np.zeros(matrix.shape[1], dtype=np.bool_), []))
-    if is_dask(X) or sparse.issparse(X):
-        raise TypeError(f"X must be a data frame or an array if columns are categories. Got a {type(X).__name__}.")
-    if values.ndim != 2 or 0 in values.shape:
-        raise ValueError(f"X must have shape (n_samples, n_features), neither of them 0. Got shape {values.shape}.")
-    validate_data(estimator, values, reset=reset, skip_check_array=True)
+    validate_shape(estimator, values, reset=reset)
     names = [*getattr(estimator, "feature_names_in_", range(values.shape[1]))]
     matrix, categories = read_table(values, is_categorical, names, None if known is None else known.categories, "X")
     return Table(matrix, bool(np.isnan(matrix).any()), known or Columns(is_categorical, categories))
@@ -87,7 +92,7 @@ def validate_prototypes(
     name: str, rows: Any, shape: tuple[int, int], columns: Columns, names: list[Any] | None
 ) -> Array:
     """Return complete rows with the columns of X as a matrix, for a parameter such as ``init``."""
-    rows = _as_table(rows)
+    rows = as_table(rows)
     if rows.shape != shape:
         raise ValueError(f"{name} must have shape {shape}. Got shape {rows.shape} instead.")
     if names is not None and hasattr(rows, "columns") and [*rows.columns] != [*names]:
@@ -102,9 +107,9 @@ def read_table(
     values: Any,
     is_categorical: NDArray[np.bool_],
     names: Sequence[Any],
-    known: Sequence[NDArray[Any]] | None,
+    known: Sequence[Levels] | None,
     what: str,
-) -> tuple[Array, list[NDArray[Any]]]:
+) -> tuple[Array, list[Levels]]:
     """Return a data frame or an array as a matrix of numbers and codes, and the values of the columns of categories.
 
     ``known`` are these values if the codes shall refer to them; ``what`` is the name of the argument, for errors.
@@ -120,26 +125,24 @@ def read_table(
     >>> values
     [array(['a', 'b'], dtype=object)]
     """
-    matrix, categories = np.empty(values.shape), list[NDArray[Any]]()
+    matrix, categories = np.empty(values.shape), list[Levels]()
     for j, name in enumerate(names):
-        column = values.iloc[:, j] if hasattr(values, "iloc") else values[:, j]
+        column = column_of(values, j)
         try:
             if not is_categorical[j]:
                 matrix[:, j] = _numbers(column)
                 continue
-            codes, levels = _distinct(column)
+            codes, levels = distinct(column)
         except (ValueError, TypeError) as error:
             kind = "values that can be hashed and compared" if is_categorical[j] else "numbers"
             why = "" if is_categorical[j] else ", as it is not a column of categories"
             raise type(error)(f"{what} must have {kind} in column {name!r}{why}: {error}") from None
         if known is None:
-            its_values = _sorted(levels)
+            its_values = in_order(levels)
         else:
             its_values = known[len(categories)]
             _check_kind(levels, its_values, name, what)
-        places = {level: place for place, level in enumerate(its_values.tolist())}
-        numbers = [places.get(level, len(places)) for level in levels]
-        matrix[:, j] = np.array([*numbers, np.nan])[codes]  # the code of a missing value is -1
+        matrix[:, j] = np.append(places(levels, its_values), np.nan)[codes]  # the code of a missing value is -1
         categories.append(its_values)
     if np.isinf(matrix).any():
         raise ValueError(f"{what} contains infinity.")
@@ -162,29 +165,6 @@ def _is_category(dtype: Any) -> bool:
     return str(dtype) in ("category", "boolean") or kind in "ObUS"
 
 
-def _chosen(columns: ArrayLike, X: Any) -> NDArray[np.bool_]:
-    """Names, indices or a mask of columns as a mask."""
-    given = np.asarray(columns)
-    if given.dtype.kind in "UO" and given.size:
-        names = [*getattr(X, "columns", [])]
-        unknown = [name for name in given.ravel().tolist() if name not in names]
-        if unknown:
-            raise ValueError(f"categorical_features must name columns of X. Got {listed(unknown)} instead.")
-        return np.array([name in given.ravel().tolist() for name in names])
-    return column_mask("categorical_features", given, X.shape[1] if X.ndim > 1 else 0)
-
-
-def _as_table(X: Any) -> Any:
-    """A data frame, or an array of any type; numbers beside texts in lists stay numbers."""
-    if hasattr(X, "iloc"):  # a data frame
-        return X
-    try:
-        array = np.asarray(X)
-    except ValueError:  # rows of different lengths
-        return np.empty(0)
-    return np.array(X, dtype=object) if array.dtype.kind in "US" and not isinstance(X, np.ndarray) else array
-
-
 def _numbers(column: Any) -> Array:
     """The numbers of a column, NaN where one is missing."""
     dtype, in_frame = column.dtype, hasattr(column, "iloc")
@@ -194,36 +174,15 @@ def _numbers(column: Any) -> Array:
         numbers: Array = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return numbers
     if dtype.kind == "O":
-        column = [np.nan if _is_missing(value) else value for value in column.tolist()]
+        column = [np.nan if is_missing(value) else value for value in column.tolist()]
     return np.asarray(column, dtype=np.float64)
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or is_pandas_na(value) or is_scalar_nan(value) or type(value).__name__ == "NaTType"
-
-
-def _distinct(column: Any) -> tuple[NDArray[np.intp], list[Any]]:
-    """The number of each value among the distinct ones, -1 for a missing one, and the distinct ones."""
-    if hasattr(column, "factorize"):  # of a data frame
-        codes, levels = column.factorize()
-        return codes, [level.item() if isinstance(level, np.generic) else level for level in levels]
-    places: dict[Any, int] = {}
-    codes = [-1 if _is_missing(value) else places.setdefault(value, len(places)) for value in column.tolist()]
-    return np.array(codes, dtype=np.intp), list(places)
 
 
 def _kind(value: object) -> str:
     return "numbers" if isinstance(value, Real) else f"values of type {type(value).__name__}"
 
 
-def _sorted(levels: list[Any]) -> NDArray[Any]:
-    """The values in order: numbers before texts. They keep their types."""
-    values = np.empty(len(levels), dtype=object)
-    values[:] = sorted(levels, key=lambda level: ("" if isinstance(level, Real) else type(level).__name__, level))
-    return values
-
-
-def _check_kind(levels: list[Any], known: NDArray[Any], name: object, what: str) -> None:
+def _check_kind(levels: list[Any], known: Levels, name: object, what: str) -> None:
     """Raise an error if none of the values is of a kind that was there in ``fit``: they would all be unknown."""
     found, before = ({*map(_kind, values)} for values in (levels, known.tolist()))
     if found and not found & before:

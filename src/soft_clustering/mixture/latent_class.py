@@ -38,7 +38,6 @@ from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, fit_frame, make_blocks, rows_to_keep
 from ..engine.loop import Policy, Run
 from ..inputs.categories import (
-    Categories,
     Values,
     column_name,
     equal_rows,
@@ -48,6 +47,7 @@ from ..inputs.categories import (
     values_of,
 )
 from ..inputs.features import check_enough_samples, is_dask, validate_weights
+from ..inputs.values import Levels
 from ..kernels import EMPTY
 from ..kernels.categories import CategoryStatistics, Densities, category_memberships, category_statistics
 from .base import LIKELIHOOD, InformationCriteria, count_distinct
@@ -200,13 +200,13 @@ class LatentClass(InformationCriteria[Classes, CategoryStatistics]):
     """
 
     weights_: Array
-    categories_: list[Categories]
+    categories_: list[Levels]
     probabilities_: list[Array]
     numeric_features_: NDArray[np.bool_]
     numeric_means_: NDArray[Any]
     numeric_variances_: NDArray[Any]
     n_parameters_: int
-    _texts: list[Categories | None]
+    _texts: list[Levels | None]
     _codes: list[Array]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "numeric_features": [StrOptions({"auto"}), None, "array-like"],

@@ -34,6 +34,7 @@ ENVIRONMENTS: dict[str, list[list[str]]] = {
     "scikit-learn": [["scikit-learn==1.9.1"]],
     "pomegranate": [[*_TORCH, "pomegranate==1.1.2"]],
     "stepmix": [["stepmix==3.0.0"]],
+    "studenttmixture": [["studenttmixture==1.11"]],
     "evclust": [["evclust==0.2.1"]],
     "hdbscan": [["hdbscan==0.8.44"]],
     "fast_hdbscan": [["fast_hdbscan==0.3.4"]],

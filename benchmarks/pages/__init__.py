@@ -23,7 +23,14 @@ PARTS: dict[str, Callable[[], str]] = {
         *(scale.whole_fits, scale.passes, scale.scheduler, scale.graphs),
         *(guide.intervals, guide.explanation_cost, guide.sampled_measures, guide.choose_k_mixed, guide.report_size),
         *(guide.choose_k, guide.choose_k_tables, guide.choose_k_others),
-        *(guide.missing_values, guide.missing_cost, guide.noise_clusters, guide.noise_on_clean_data, guide.directions),
+        *(
+            guide.missing_values,
+            guide.missing_cost,
+            guide.noise_clusters,
+            guide.noise_on_clean_data,
+            guide.mixtures_and_outliers,
+            guide.directions,
+        ),
         guide.dissimilarities,
         *(guide.hierarchy_degrees, guide.hierarchy_labels),
     )

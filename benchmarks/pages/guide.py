@@ -203,6 +203,20 @@ def noise_on_clean_data() -> str:
     return table(["", *ways, *(f"{way}, nine other tables" for way in ways)], rows)
 
 
+@made_from("outliers")
+def mixtures_and_outliers() -> str:
+    """Agreement of mixtures with classes, clean and beside outliers, mean over the sets of each group."""
+    groups = {name: found for name, found in read("outliers").items() if name != "stamp"}
+    names = {"ten": "ten", "held out": "nine", "more": "six", "planted": "twelve planted"}
+    titles = [f"{names[group]} sets, {way}" for group in groups for way in ("clean", "5 %")]
+    models = next(iter(groups.values()))["clean"]
+    rows = [
+        [name, *(f"{np.mean(list(found[way][name].values())):.3f}" for found in groups.values() for way in found)]
+        for name in models
+    ]
+    return table(["", *titles], rows)
+
+
 @made_from("directions")
 def directions() -> str:
     """Agreement of mixtures of directions and other methods with the classes of texts, mean over the seeds."""

@@ -48,6 +48,7 @@ from .mixture.bgmm import BGMM as BGMM
 from .mixture.gmm import GMM as GMM
 from .mixture.latent_class import LatentClass as LatentClass
 from .mixture.mbmm import MBMM as MBMM
+from .mixture.student_t import StudentTMixture as StudentTMixture
 from .mixture.von_mises_fisher import VonMisesFisherMixture as VonMisesFisherMixture
 from .preparation import prepare as prepare
 from .relational.fuzzy_c_medoids import FuzzyCMedoids as FuzzyCMedoids

@@ -214,6 +214,16 @@ REGISTRY: tuple[Row, ...] = (
         suits=("elongated", "outliers", "overlap", "large", "stream", "missing"),
     ),
     Row(
+        "StudentTMixture",
+        "soft_clustering.mixture.student_t",
+        "mixture",
+        None,
+        "Peel, McLachlan (2000)",
+        "elliptic clusters with outliers that should pull neither centres nor covariances; not for tiny clusters, whose "
+        "tails cannot be learned",
+        suits=("elongated", "outliers", "overlap", "large", "missing"),
+    ),
+    Row(
         "BayesianGMM",
         "soft_clustering.mixture.bayesian_gmm",
         "mixture",

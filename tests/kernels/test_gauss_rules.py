@@ -95,7 +95,7 @@ def test_rules_by_definition(monkeypatch, rule):
     monkeypatch.setattr(kernels, "compiled", None)
     block, arguments, keywords = problem(0, 30, 3, 4, rule)
     Z, U, rows, W, M = by_definition(block, *arguments, **keywords)
-    found, found_rows, noise = gauss.gauss_memberships_and_noise(block, *arguments, **keywords)
+    found, found_rows, noise = gauss.gauss_memberships_and_masses(block, *arguments, **keywords)
     K = found.shape[1]
     np.testing.assert_allclose(found, U[:, :K], rtol=0, atol=1e-13)
     np.testing.assert_allclose(noise, U[:, K] if "noise" in keywords else 0, rtol=0, atol=1e-13)
@@ -128,7 +128,7 @@ def test_compiled_rules_are_their_twins(both, rule, dtype):
         assert found.seen is None and expected.seen is None  # all values are there
         for a, b in zip(found[:-1], expected[:-1], strict=True):
             close(a, b, tolerance)
-        results = both(gauss.gauss_memberships_and_noise, block, *arguments, **keywords)
+        results = both(gauss.gauss_memberships_and_masses, block, *arguments, **keywords)
         (U, rows, noise), (U_twin, rows_twin, noise_twin) = results
         np.testing.assert_allclose(noise, noise_twin, rtol=0, atol=tolerance)
         assert U.dtype == U_twin.dtype == dtype
@@ -202,7 +202,7 @@ def test_background_takes_rows_whose_densities_underflow(monkeypatch, compiled, 
     block = Block(np.array([[1e100], [-1e100], [0.0]]), None, Frame(np.zeros(1), 1.0))
     arguments = np.array([[0.0], [1.0]]), np.array([[[1e120]], [[1e120]]]), np.zeros(2)
     keywords = {"full": True, "rule": "background", "noise": np.array([background, 0.0])}
-    U, rows, noise = gauss.gauss_memberships_and_noise(block, *arguments, **keywords)
+    U, rows, noise = gauss.gauss_memberships_and_masses(block, *arguments, **keywords)
     np.testing.assert_array_equal(U, [[0.5, 0.5], [0.5, 0.5], [1, 0]])
     np.testing.assert_allclose(rows[:2], max(background, -1e300))
     assert rows[2] == pytest.approx(np.log1p(np.exp(background)), abs=1e-15)

@@ -150,19 +150,21 @@ def kmeans(blocks: Blocks, K: int, rng: np.random.RandomState, most: float = np.
 def trimmed_rows(blocks: Blocks, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
     """The rows that a trimmed start begins with: all but the share ``TRIMMED`` of them in the sparsest places.
 
-    Left out are the rows whose distance to their 10th neighbour is largest (beyond 5000 rows: the 10th among 2000 drawn
+    Left out are the rows whose distance to the 10th other point is largest (beyond 5000 rows: the 10th among 2000 drawn
     rows), but never so many that fewer than K are left. So outliers neither attract a centre nor widen a covariance.
+    Rows at the same distance are left out together or not at all: copies of a row count as one row of their weight.
     """
     block = blocks.joined()
     Z, n = block.take(np.arange(block.n)), block.n
-    searched = np.arange(n) if n <= _SEARCHED else rng.choice(n, _SAMPLE, replace=False)
-    k = min(_NEIGHBOR, len(searched) - 1)
-    distances = Search(Z[searched]).nearest(Z, k + 1)[0]
-    reach = distances[:, max(k - 1, 0)]
-    reach[searched] = distances[searched, k]  # the first neighbour of these is the row itself
+    points = np.unique(Z if n <= _SEARCHED else Z[rng.choice(n, _SAMPLE, replace=False)], axis=0)
+    k = min(_NEIGHBOR, len(points) - 1)
+    distances = Search(points).nearest(Z, k + 1)[0]
+    itself = distances[:, 0] == 0
+    reach = np.where(itself, distances[:, k], distances[:, max(k - 1, 0)])
     far_first = np.argsort(-reach, kind="stable")
     weight = np.ones(n) if block.weight is None else block.weight[far_first]
-    n_trimmed = int(np.sum(np.cumsum(weight) <= TRIMMED * weight.sum()))
+    last_as_far = np.searchsorted(-reach[far_first], -reach[far_first], side="right") - 1
+    n_trimmed = int(np.sum(np.cumsum(weight)[last_as_far] <= TRIMMED * weight.sum()))
     return np.sort(far_first[min(n_trimmed, n - K) :])
 
 

@@ -56,7 +56,7 @@ from ..kernels import EMPTY
 from ..kernels.gauss import (
     GaussStatistics,
     gauss_memberships,
-    gauss_memberships_and_noise,
+    gauss_memberships_and_masses,
     gauss_statistics,
     inverse_cholesky,
 )
@@ -294,7 +294,7 @@ class GK(NoiseClusterer[Ellipsoids, GaussStatistics], StagedClusterer[Ellipsoids
 
     def _memberships_and_noise(self, block: Block, state: Ellipsoids) -> tuple[NDArray[Any], Array, Array]:
         metric, noise = self._metric(state, self.m_, self._volumes(state))
-        return gauss_memberships_and_noise(block, *metric, full=True, rule="metric", noise=noise)
+        return gauss_memberships_and_masses(block, *metric, full=True, rule="metric", noise=noise)
 
     def _nearest(self, block: Block, state: Ellipsoids) -> Array:
         # Nearly hard memberships: the objective of a row is its smallest distance.

@@ -38,6 +38,7 @@ cdef extern from "kernels.h" nogil:
         const double *linear
         const double *unseen
         const double *noise
+        const double *tails
 
     ctypedef struct categories_t:
         int64_t p
@@ -94,7 +95,7 @@ cdef extern from "kernels.h" nogil:
         const double *given
         void *out
         double *row_out
-        double *noise_out
+        double *mass_out
         double *closest
 
     int N_RULES, N_GAUSS_RULES
@@ -417,7 +418,7 @@ def center_memberships(Rows rows, V, rule, const double[::1] parameters, double 
     out = np.empty((rows.c.n, V.shape[0]), dtype=rows.dtype)
     job.out = output(rows, out)
     if noise > 0:
-        job.noise_out = &masses[0]
+        job.mass_out = &masses[0]
     job.chunk = &center_memberships_chunk
     start(&job, chunks, threads)
     return out, np.asarray(masses)
@@ -601,12 +602,13 @@ cdef draw(Rows rows, const int64_t[::1] order, double[::1] mass, bint by_weight,
 
 
 cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const double[::1] constant,
-                   const double[:, ::1] linear, const double[::1] unseen, const double[::1] noise, bint full):
+                   const double[:, ::1] linear, const double[::1] unseen, const double[::1] noise,
+                   const double[:, ::1] tails, bint full):
     cdef gauss_t g
     g.K = mean.shape[0]
     g.full = full
     g.mean = &mean[0, 0]
-    g.factor = g.constant = g.linear = g.unseen = g.noise = NULL
+    g.factor = g.constant = g.linear = g.unseen = g.noise = g.tails = NULL
     if factor is not None:
         g.factor = &factor[0]
     if constant is not None:
@@ -617,23 +619,25 @@ cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const do
         g.unseen = &unseen[0]
     if noise is not None:
         g.noise = &noise[0]
+    if tails is not None:
+        g.tails = &tails[0, 0]
     return g
 
 
 def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
-                     const double[:, ::1] linear, unseen, noise, bint full, given, rule, const double[::1] parameters, int64_t chunks, int threads):
+                     const double[:, ::1] linear, unseen, noise, tails, bint full, given, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(weight (K,), first (K, d), second (K, d, d) or (K, d) moments about ``mean``, objective), and for the tempered
-    rule also (mean weight (K,), mean first (K, d), share (K,)); at last the weight (K, d) of the rows that have each feature, or
-    None. ``unseen`` is what rows with gaps need: precisions, or log densities of single features at their means;
+    rule also (mean weight (K,), mean first (K, d), share (K,)); with ``tails`` (size (K,), score (K,), the sizes (K, d) of the rows
+    that have each feature, or None); at last the weight (K, d) of the rows that have each feature, or None. ``unseen`` is what rows with gaps need: precisions, or log densities of single features at their means;
     ``noise`` is the log density of noise, and what it gains for each missing feature."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), noise,
+        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), noise, tails,
         full)
     job.columns += noise is not None
     cdef int64_t K = mean.shape[0], d = rows.c.d, wide = d * d if full else d
     cdef const double[:, ::1] responsibilities
-    cdef int64_t n_more = 2 * K + K * d if rule == "tempered" else 0
+    cdef int64_t n_more = 2 * K + K * d if rule == "tempered" or tails is not None else 0
     job.width = 1 + K + K * d + K * wide + n_more + (K * d if rows.c.gaps else 0)
     job.gauss = 1
     job.g = &g
@@ -658,6 +662,8 @@ def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[
     answer = weight, first, second, parts[0, 0]
     more = flat[1 + K + K * d + K * wide :]
     seen = more[n_more:].reshape(K, d) if rows.c.gaps else None
+    if tails is not None:
+        return *answer, more[:K], more[K : 2 * K], None if seen is None else more[2 * K : n_more].reshape(K, d), seen
     if rule != "tempered":
         return *answer, seen
     return *answer, more[:K], more[K : K + K * d].reshape(K, d), more[K + K * d : n_more], seen
@@ -704,18 +710,18 @@ cdef mirror(double[:, :, ::1] matrices):
 
 
 def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
-                      const double[:, ::1] linear, unseen, noise, bint full, rule, const double[::1] parameters, int64_t chunks, int threads):
+                      const double[:, ::1] linear, unseen, noise, tails, bint full, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(memberships (n, K) in the type of the rows, log likelihood (metric: objective) of each row (n,), posteriors of the noise
-    (n,): 0 if there is none)."""
+    or with ``tails`` mean precisions of the rows (n,): 0 without either)."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), noise,
+        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), noise, tails,
         full)
     job.columns += noise is not None
     cdef double[::1] objective = np.empty(rows.c.n), masses = np.zeros(rows.c.n)
     out = np.empty((rows.c.n, mean.shape[0]), dtype=rows.dtype)
-    if noise is not None:
-        job.noise_out = &masses[0]
+    if noise is not None or tails is not None:
+        job.mass_out = &masses[0]
     job.out = output(rows, out)
     job.row_out = &objective[0]
     job.gauss = 1
@@ -743,7 +749,8 @@ def category_statistics(Rows rows, const double[:, ::1] mean, factor, const doub
     the rows that have each number or None). ``mean``, ``factor`` and ``unseen`` (K, d) have zeros for the codes."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, None, None if unseen is None else unseen.reshape(-1), None, False)
+        mean, None if factor is None else factor.reshape(-1), constant, None, None if unseen is None else unseen.reshape(-1), None, None,
+        False)
     cdef categories_t c = categories(p, edges, table)
     cdef int64_t K = mean.shape[0], d = rows.c.d, levels = edges[edges.shape[0] - 1], seen = K * d if rows.c.gaps else 0
     cdef const double[:, ::1] responsibilities
@@ -771,7 +778,8 @@ def category_memberships(Rows rows, const double[:, ::1] mean, factor, const dou
     """(memberships (n, K) in the type of the rows, log likelihood of each row (n,))."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, None, None if unseen is None else unseen.reshape(-1), None, False)
+        mean, None if factor is None else factor.reshape(-1), constant, None, None if unseen is None else unseen.reshape(-1), None, None,
+        False)
     cdef categories_t c = categories(p, edges, table)
     cdef double[::1] objective = np.empty(rows.c.n)
     out = np.empty((rows.c.n, mean.shape[0]), dtype=rows.dtype)

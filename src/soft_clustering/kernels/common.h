@@ -78,6 +78,8 @@ typedef struct {
     const double *linear;   /* (K, d) coefficients of a further linear term, or NULL */
     const double *unseen;   /* for rows with gaps: precisions (K, d, d), or log densities (K, d) of one feature at its mean */
     const double *noise;    /* NULL, or {log density of noise, what it gains for each missing feature (d)}: a further column */
+    const double *tails;    /* NULL, or of Student components (K, 2 d + 4): nu; nu + the number of features; for 0 .. d gaps what
+                               to add to the log density, and log u - E log precision */
 } gauss_t;
 
 /* Rows of p numbers and then codes of categories. */
@@ -147,7 +149,7 @@ struct job_s {
     const double *given;     /* (n, K) memberships to use in place of the densities */
     void *out;               /* (n, K) memberships in the type of the rows */
     double *row_out;         /* (n,) */
-    double *noise_out;       /* (n,) memberships in the noise, or NULL */
+    double *mass_out;        /* (n,) memberships in the noise; with tails the mean precision of each row; NULL without either */
     double *closest;         /* (n,) */
 };
 

@@ -295,7 +295,27 @@ static INLINE TARGET void NAME(whiten_block)(const double *C, const double *L, i
     }
 }
 
-/* t->D[k][r] = constant_k + linear_k . z_r - |precision factor_k (z_r - mean_k)|^2 / 2. Leaves the tile in t->T. */
+/* Student densities of component k in t->D, from squared distances, and the expected precisions u of the rows in t->E. */
+static TARGET void NAME(heavy_tails)(const gauss_t *g, int64_t k, const rows_t *x, const double *quad, const double *adjust, tile_t *t)
+{
+    const double *own = g->tails + k * 2 * (x->d + 2), *constant = own + 2, nu = own[0];
+    double *D = t->D + k * TILE, *u = t->E + k * TILE;
+    ALIGNED double distance[TILE], halves[TILE], peaks[TILE];
+    for (int r = 0; r < TILE; r++) {
+        const int64_t gaps = x->gaps ? t->n_gaps[r] : 0;
+        halves[r] = 0.5 * (own[1] - (double)gaps);
+        peaks[r] = g->constant[k] + adjust[r] + constant[gaps];
+        distance[r] = quad[r] < 1e300 ? quad[r] : 1e300;
+        u[r] = 2.0 * halves[r] / (nu + distance[r]);
+        distance[r] = 1.0 + distance[r] / nu;
+    }
+    NAME(log_tile)(distance, distance);
+    for (int r = 0; r < TILE; r++)
+        D[r] = peaks[r] - halves[r] * distance[r];
+}
+
+/* t->D[k][r] = constant_k + linear_k . z_r - |precision factor_k (z_r - mean_k)|^2 / 2, or with g->tails what
+   NAME(heavy_tails) makes of the distance. Leaves the tile in t->T. */
 static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t count, const gauss_t *g, tile_t *t)
 {
     const int64_t d = x->d;
@@ -303,7 +323,7 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
     ALIGNED double quad[TILE], adjust[TILE];
     NAME(load_double)(x, first, count, t);
     memset(adjust, 0, sizeof adjust);
-    if (x->gaps && g->full)
+    if (x->gaps && (g->full || g->tails))
         NAME(find_gaps)(d, t);
     const double *T = (const double *)t->T;
     for (int64_t k = 0; k < g->K; k++) {
@@ -353,6 +373,10 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
                 for (int r = 0; r < TILE; r++)
                     quad[r] += c * T[j * TILE + r];
             }
+        if (g->tails) {
+            NAME(heavy_tails)(g, k, x, quad, adjust, t);
+            continue;
+        }
         /* log densities that overflow become -1e300, so that they can still be compared */
         for (int r = 0; r < TILE; r++) {
             const double value = g->constant[k] - 0.5 * quad[r] + adjust[r];
@@ -369,9 +393,31 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
     }
 }
 
+/* From weights r in t->D and precisions u in t->E to weights r u in t->D, and r in t->E. size[k] += sum r;
+   score[k] += sum r (E log precision - u); seen as in NAME(moments), under r. */
+static TARGET void NAME(tail_sums)(const gauss_t *g, const rows_t *x, tile_t *t, double *size, double *score, double *seen)
+{
+    ALIGNED double term[TILE];
+    for (int64_t k = 0; k < g->K; k++) {
+        const double *less = g->tails + k * 2 * (x->d + 2) + x->d + 3;
+        double *w = t->D + k * TILE, *u = t->E + k * TILE;
+        if (x->gaps)
+            DNAME(dots)(w, 1, (const double *)t->M, x->d, seen + k * x->d, x->d);
+        NAME(log_tile)(u, term);
+        for (int r = 0; r < TILE; r++) {
+            const double share = w[r];
+            term[r] = share * (term[r] - less[x->gaps ? t->n_gaps[r] : 0] - u[r]);
+            w[r] *= u[r];
+            u[r] = share;
+        }
+        size[k] += tile_sum(u);
+        score[k] += tile_sum(term);
+    }
+}
+
 /* Add a tile to the moments about g->mean (second: NULL if not wanted), with the weights in t->D, the tile in t->T. Gaps are
    filled as NAME(complete) found if g->unseen has precisions, else they are left out; seen[k][j], unless it is NULL, gains the weight
-   of the rows that have feature j. */
+   of the rows that have feature j. The covariances of gaps have the weights in t->D; with g->tails those in t->E. */
 static TARGET void NAME(moments)(const gauss_t *g, const rows_t *x, tile_t *t, double *weight, double *first, double *second,
                                  double *seen)
 {
@@ -386,7 +432,7 @@ static TARGET void NAME(moments)(const gauss_t *g, const rows_t *x, tile_t *t, d
         if (x->gaps) {
             NAME(centre_seen)(T, (const double *)t->M, g->mean + k * d, d, C);
             if (g->full && g->unseen)
-                NAME(fill)(g, k, d, t, C, w, second ? second + k * d * d : NULL);
+                NAME(fill)(g, k, d, t, C, g->tails ? t->E + k * TILE : w, second ? second + k * d * d : NULL);
             if (seen)
                 DNAME(dots)(w, 1, (const double *)t->M, d, seen + k * d, d);
         } else {
@@ -513,17 +559,18 @@ GAUSS_RULE(metric)
 #else /* loops over chunks */
 
 /* Result: objective, weight (K), first (K, d), second (K, d, d) or (K, d) moments about the means; for the tempered rule
-   also the weight (K) and first moments (K, d) under u^m, and the shares (K); if the rows have gaps, at last the weight (K, d) of
-   the rows that have each feature. */
+   also the weight (K) and first moments (K, d) under u^m, and the shares (K); with tails the sizes and scores (K) of
+   NAME(tail_sums), and its (K, d), which is 0 without gaps; if the rows have gaps, at last the weight (K, d) of the rows that
+   have each feature. */
 static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int64_t hi, double *result)
 {
     const rows_t *x = job->x;
     const steps_t *s = steps();
     const int64_t K = job->K;
     const int64_t d = x->d, wide = job->g->full ? d * d : d;
-    const int tempered = job->rule == GAUSS_RULE_tempered && !job->given;
+    const int tempered = job->rule == GAUSS_RULE_tempered && !job->given, tails = job->g->tails != NULL;
     double *weight = result + 1, *moment = weight + K, *more = moment + K * d + K * wide;
-    double *seen = x->gaps ? more + (tempered ? 2 * K + K * d : 0) : NULL;
+    double *seen = x->gaps ? more + (tempered || tails ? 2 * K + K * d : 0) : NULL;
     ALIGNED double row[TILE], w[TILE];
     FOR_TILES
     {
@@ -542,6 +589,8 @@ static void gauss_statistics_chunk(const job_t *job, tile_t *t, int64_t lo, int6
             result[0] += tile_sum(row);
         }
         weigh(t->D, K, x, first, count);
+        if (tails)
+            s->tail_sums(job->g, x, t, more, more + K, more + 2 * K);
         /* linear densities alone have no use for second moments */
         s->moments(job->g, x, t, weight, moment, job->given || job->g->factor ? moment + K * d : NULL, seen);
         if (tempered) {
@@ -563,6 +612,9 @@ static void gauss_memberships_chunk(const job_t *job, tile_t *t, int64_t lo, int
         steps()->log_densities(job->x, first, count, job->g, t);
         steps()->gauss_rules[job->rule](t, job->columns, job->parameters, MEMBERSHIPS, NULL, NULL, row);
         memcpy(job->row_out + first, row, sizeof(double) * (size_t)count);
+        for (int64_t k = 0; job->g->tails && k < job->K; k++)
+            for (int64_t r = 0; r < count; r++)
+                job->mass_out[first + r] += t->D[k * TILE + r] * t->E[k * TILE + r];
         store(job, t, first, count);
     }
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
 
 from .. import kernels
 from . import reference
@@ -30,6 +31,16 @@ class GaussStatistics(NamedTuple):
         """The weights."""
         return self.weight
 
+    @property
+    def size(self) -> NDArray[np.float64]:
+        """The weights: each row counts as much in the moments as in the shares."""
+        return self.weight
+
+    @property
+    def seen_size(self) -> NDArray[np.float64] | None:
+        """The same of each feature."""
+        return self.seen
+
     def merge(self, other: GaussStatistics) -> GaussStatistics:
         """The statistics of both blocks together."""
         return GaussStatistics(*_sums(self, other))
@@ -52,6 +63,23 @@ class TemperedStatistics(NamedTuple):
         return TemperedStatistics(*_sums(self, other))
 
 
+class TailStatistics(NamedTuple):
+    """The same for Student components, whose moments have the weights r u: posterior by expected precision."""
+
+    weight: NDArray[np.float64]  # (K,) summed r u
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    objective: float  # summed log likelihood
+    size: NDArray[np.float64]  # (K,) summed r
+    score: NDArray[np.float64]  # (K,) summed r (E log precision - u)
+    seen_size: NDArray[np.float64] | None  # (K, d) summed r of the rows that have each feature
+    seen: NDArray[np.float64] | None  # (K, d) summed r u of them
+
+    def merge(self, other: TailStatistics) -> TailStatistics:
+        """The statistics of both blocks together."""
+        return TailStatistics(*_sums(self, other))
+
+
 def _sums(first: tuple[Any, ...], second: tuple[Any, ...]) -> list[Any]:
     return [None if a is None else a + b for a, b in zip(first, second, strict=True)]
 
@@ -67,23 +95,36 @@ def gauss_statistics(
     memberships: NDArray[np.float64] | None = None,
     linear: NDArray[np.float64] | None = None,
     noise: NDArray[np.float64] | None = None,
+    tails: NDArray[np.float64] | None = None,
 ) -> Any:
     """Moments about ``means`` under a rule of ``reference.GAUSS_RULES``, or under given memberships.
 
     ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations;
     they are not needed with given memberships. ``linear`` (K, d) adds the log densities linear_k . z; with None for the
-    factors these are all. Gives :class:`TemperedStatistics` for the tempered rule, else
-    :class:`GaussStatistics`.
+    factors these are all. Gives :class:`TemperedStatistics` for the tempered rule, :class:`TailStatistics` with
+    ``tails``, else :class:`GaussStatistics`.
 
     Missing values of a row are filled with their means given its other values, and the covariance of these adds to the
     second moments (full factors); without full factors, or with given memberships, they are left out.
 
     ``noise`` (1 + d) makes one more component of constant density, which the rule sees as the last one and which has no
     moments: its log density, and what this gains for each missing feature of a row.
+
+    ``tails`` makes Student components of the Gaussian ones: see :func:`student_tails`.
     """
     if not kernels.use_compiled():
         answer = reference.gauss_statistics(
-            block, means, factors, constants, full, memberships, rule, *parameters, linear=linear, noise=noise
+            block,
+            means,
+            factors,
+            constants,
+            full,
+            memberships,
+            rule,
+            *parameters,
+            linear=linear,
+            noise=noise,
+            tails=tails,
         )
     else:
         K, d = means.shape
@@ -96,12 +137,15 @@ def gauss_statistics(
             linear,
             _unseen(block, factors, full),
             noise,
+            tails,
             full,
             memberships,
             rule,
             np.array(parameters),
             *grid,
         )
+    if tails is not None:
+        return TailStatistics(*answer)
     return TemperedStatistics(*answer) if rule == "tempered" else GaussStatistics(*answer)
 
 
@@ -109,10 +153,10 @@ def gauss_memberships(
     block: Block, *arguments: Any, full: bool, **keywords: Any
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Memberships (n, K) in the type of the rows, and the log likelihood (metric rule: objective) of each row."""
-    return gauss_memberships_and_noise(block, *arguments, full=full, **keywords)[:2]
+    return gauss_memberships_and_masses(block, *arguments, full=full, **keywords)[:2]
 
 
-def gauss_memberships_and_noise(
+def gauss_memberships_and_masses(
     block: Block,
     means: NDArray[np.float64],
     factors: NDArray[np.float64] | None,
@@ -122,11 +166,12 @@ def gauss_memberships_and_noise(
     rule: str = "posterior",
     linear: NDArray[np.float64] | None = None,
     noise: NDArray[np.float64] | None = None,
+    tails: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
-    """The same, and the membership of each row in the noise, which is 0 if there is none."""
+    """The same, and a mass of each row: its membership in the noise, with ``tails`` its mean precision, 0 else."""
     if not kernels.use_compiled():
-        return reference.gauss_memberships_and_noise(
-            block, means, factors, constants, full, rule, *parameters, linear=linear, noise=noise
+        return reference.gauss_memberships_and_masses(
+            block, means, factors, constants, full, rule, *parameters, linear=linear, noise=noise, tails=tails
         )
     K, d = means.shape
     grid = kernels.row_grid(block, K * (d // 2 + 1) if full else K, 0)
@@ -138,12 +183,31 @@ def gauss_memberships_and_noise(
         linear,
         _unseen(block, factors, full),
         noise,
+        tails,
         full,
         rule,
         np.array(parameters),
         *grid,
     )
     return answer
+
+
+def student_tails(dof: NDArray[np.float64], n_features: int, d: int) -> NDArray[np.float64]:
+    """What makes Student components of Gaussian ones in d coordinates that stand for ``n_features`` (K, 2 d + 4).
+
+    For nu degrees of freedom and the squared distance D to the mean in the metric of the component, a row of o values
+    has the expected precision u = (nu + o) / (nu + D) and the log density
+
+        log Gamma((nu + o) / 2) - log Gamma(nu / 2) - o / 2 log(nu pi) + log |factor| - (nu + o) / 2 log(1 + D / nu).
+
+    Columns: nu; nu + n_features; for each number of gaps 0 .. d what this has more than the Gaussian constant, and how
+    much log u exceeds the expected log precision: log((nu + o) / 2) - digamma((nu + o) / 2).
+    """
+    nu = dof[:, None]
+    values = np.maximum(n_features - np.arange(d + 1), 0)
+    halves = 0.5 * (nu + values)
+    peaks = gammaln(halves) - gammaln(0.5 * nu) - 0.5 * values * np.log(0.5 * nu)
+    return np.ascontiguousarray(np.hstack([nu, nu + n_features, peaks, np.log(halves) - digamma(halves)]))
 
 
 def _unseen(block: Block, factors: NDArray[np.float64] | None, full: bool) -> NDArray[np.float64] | None:

@@ -24,6 +24,7 @@ typedef struct {
     void (*log_densities)(const rows_t *, int64_t, int64_t, const gauss_t *, tile_t *);
     void (*load_double)(const rows_t *, int64_t, int64_t, tile_t *);
     void (*load_all[2])(const rows_t *, void *, void *); /* by [float] */
+    void (*tail_sums)(const gauss_t *, const rows_t *, tile_t *, double *, double *, double *);
     void (*moments)(const gauss_t *, const rows_t *, tile_t *, double *, double *, double *, double *);
     void (*digammas)(const double *, int64_t, double *, double *);
     double (*lda_document)(const double *const *, const double *, int64_t, const double *, int64_t, int64_t, int64_t, double,
@@ -243,8 +244,8 @@ static void distances(const rows_t *x, const prototypes_t *v, int64_t first, int
 static void store(const job_t *job, const tile_t *t, int64_t first, int64_t count)
 {
     const int64_t K = job->K;
-    if (job->noise_out)
-        memcpy(job->noise_out + first, t->D + K * TILE, sizeof(double) * (size_t)count);
+    if (job->columns > K)
+        memcpy(job->mass_out + first, t->D + K * TILE, sizeof(double) * (size_t)count);
     if (job->x->is_float) {
         float *out = (float *)job->out + first * K;
         for (int64_t r = 0; r < count; r++)

@@ -432,20 +432,45 @@ def log_densities(
     A further column is that of ``noise``: its log density, and what this gains for each missing feature.
     """
     D = np.tile(constants, (len(Z), 1)) if linear is None else constants + np.nan_to_num(Z) @ linear.T
-    missing = np.isnan(Z)
     with np.errstate(over="ignore", invalid="ignore"):
         for k, factor in enumerate([] if factors is None else factors):
-            E, completed = deviations(Z, means[k], factor if full else None)
-            Y = E @ factor.T if full else E * factor
-            D[:, k] -= 0.5 * np.einsum("ij,ij->i", Y, Y)
-            for gaps, inverses in completed:
-                volumes = np.log(np.abs(np.diagonal(inverses, axis1=1, axis2=2))).sum(axis=1)
-                D[gaps.rows, k] += 0.5 * gaps.columns.shape[1] * np.log(2 * np.pi) + volumes[gaps.member]
-            if not full and missing.any():
-                D[:, k] -= missing @ log_peaks(factor)
+            squares, adjust = _distances_and_volumes(Z, means[k], factor, full)
+            D[:, k] += adjust - 0.5 * squares
     # log densities that overflow become -1e300, so that they can still be compared
     D = np.where(D > -1e300, D, -1e300)
-    return D if noise is None else np.column_stack([D, noise[0] + missing @ noise[1:]])
+    return D if noise is None else np.column_stack([D, noise[0] + np.isnan(Z) @ noise[1:]])
+
+
+def student_log_densities(
+    Z: Array, means: Array, factors: Array, constants: Array, full: bool, tails: Array
+) -> tuple[Array, Array, Array]:
+    """The same of Student components, the expected precisions u, and E log precision - u; (rows, K) each."""
+    D, u, score = np.empty((3, len(Z), len(means)))
+    n_gaps = np.isnan(Z).sum(axis=1)
+    peaks, excess = np.split(tails[:, 2:], 2, axis=1)
+    for k, (nu, most) in enumerate(tails[:, :2]):
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares, adjust = _distances_and_volumes(Z, means[k], factors[k], full)
+        squares = np.where(squares < 1e300, squares, 1e300)
+        u[:, k] = (most - n_gaps) / (nu + squares)
+        tail = 0.5 * (most - n_gaps) * np.log1p(squares / nu)
+        D[:, k] = constants[k] + adjust + peaks[k, n_gaps] - tail
+        score[:, k] = np.log(u[:, k]) - excess[k, n_gaps] - u[:, k]
+    return D, u, score
+
+
+def _distances_and_volumes(Z: Array, mean: Array, factor: Array, full: bool) -> tuple[Array, Array]:
+    """Squared distances of rows to a mean, and what their log densities gain because only what is there counts."""
+    missing = np.isnan(Z)
+    E, completed = deviations(Z, mean, factor if full else None)
+    Y = E @ factor.T if full else E * factor
+    adjust = np.zeros(len(Z))
+    for gaps, inverses in completed:
+        volumes = np.log(np.abs(np.diagonal(inverses, axis1=1, axis2=2))).sum(axis=1)
+        adjust[gaps.rows] += 0.5 * gaps.columns.shape[1] * np.log(2 * np.pi) + volumes[gaps.member]
+    if not full and missing.any():
+        adjust -= missing @ log_peaks(factor)
+    return np.einsum("ij,ij->i", Y, Y), adjust
 
 
 def deviations(Z: Array, mean: Array, factor: Array | None) -> tuple[Array, list[tuple[Gaps, Array]]]:
@@ -545,16 +570,29 @@ def gauss_statistics(
     *parameters: float,
     linear: Array | None = None,
     noise: Array | None = None,
+    tails: Array | None = None,
 ) -> tuple[Any, ...]:
     """Moments about the means; see ``kernels.gauss.gauss_statistics``."""
     K, d = means.shape
     weight, first = np.zeros(K), np.zeros((K, d))
     second = np.zeros((K, d, d) if full else (K, d))
     mean_weight, mean_first, share = np.zeros(K), np.zeros((K, d)), np.zeros(K)
-    seen = np.zeros((K, d)) if block.frame.gaps else None
+    size, score, seen_size = np.zeros(K), np.zeros(K), np.zeros((K, d)) if block.frame.gaps else None
+    seen = None if seen_size is None else seen_size.copy()
     objective = 0.0
     for lo, Z, w in block.pieces():
-        if memberships is None:
+        if tails is not None:
+            assert factors is not None
+            assert constants is not None
+            D, u, scores = student_log_densities(Z, means, factors, constants, full, tails)
+            U, rows = posteriors(D)
+            W = M = U * u
+            objective += float(w @ rows)
+            size += w @ U
+            score += w @ (U * scores)
+            if seen_size is not None:
+                seen_size += (U.T * w) @ ~np.isnan(Z)
+        elif memberships is None:
             assert constants is not None
             D = log_densities(Z, means, factors, constants, full, linear, noise)
             U, W, M, rows = GAUSS_RULES[rule](D, *parameters)
@@ -568,7 +606,7 @@ def gauss_statistics(
             r, s = W[:, k] * w, M[:, k] * w
             C, completed = deviations(Z, means[k], None if factors is None or not full else factors[k])
             for gaps, inverses in completed:
-                of_patterns = np.bincount(gaps.member, r[gaps.rows])[:, None, None]
+                of_patterns = np.bincount(gaps.member, (r if tails is None else U[:, k] * w)[gaps.rows])[:, None, None]
                 places: Any = gaps.columns[:, :, None], gaps.columns[:, None, :]
                 np.add.at(second[k], places, inverses @ inverses.swapaxes(1, 2) * of_patterns)
             weight[k] += r.sum()
@@ -577,10 +615,12 @@ def gauss_statistics(
             mean_weight[k] += s.sum()
             mean_first[k] += s @ C
     answer = weight, first, second, objective
+    if tails is not None:
+        return *answer, size, score, seen_size, seen
     return (*answer, mean_weight, mean_first, share, seen) if rule == "tempered" else (*answer, seen)
 
 
-def gauss_memberships_and_noise(
+def gauss_memberships_and_masses(
     block: Block,
     means: Array,
     factors: Array | None,
@@ -590,12 +630,19 @@ def gauss_memberships_and_noise(
     *parameters: float,
     linear: Array | None = None,
     noise: Array | None = None,
+    tails: Array | None = None,
 ) -> tuple[NDArray[Any], Array, Array]:
-    """Memberships, log likelihoods and posteriors of the noise; see ``kernels.gauss``."""
+    """Memberships, log likelihoods, and posteriors of the noise or mean precisions; see ``kernels.gauss``."""
     K = len(means)
     U, rows, masses = np.empty((block.n, K), dtype=block.X.dtype), np.empty(block.n), np.zeros(block.n)
     for lo, Z, _ in block.pieces():
         here = slice(lo, lo + len(Z))
+        if tails is not None:
+            assert factors is not None
+            D, u, _ = student_log_densities(Z, means, factors, constants, full, tails)
+            R, rows[here] = posteriors(D)
+            U[here], masses[here] = R, (R * u).sum(axis=1)
+            continue
         D = log_densities(Z, means, factors, constants, full, linear, noise)
         found, _, _, rows[here] = GAUSS_RULES[rule](D, *parameters)
         U[here] = found[:, :K]

@@ -44,6 +44,7 @@ static const steps_t NAME(steps) = {
     .log_densities = NAME(log_densities),
     .load_double = NAME(load_double),
     .load_all = {DNAME(load_all), FNAME(load_all)},
+    .tail_sums = NAME(tail_sums),
     .moments = NAME(moments),
     .digammas = NAME(digammas),
     .lda_document = NAME(lda_document),

@@ -149,14 +149,10 @@ def seeded_memberships(blocks: Blocks, init: str, K: int, rng: np.random.RandomS
     ``init`` is ``"kmeans"``, ``"trimmed"`` (k-means without the rows in the sparsest places, which belong to no
     component), ``"k-means++"`` or ``"random_from_data"`` (one row for each component).
     """
+    if blocks.has_gaps and init != "random_from_data":
+        return nearest_memberships(blocks, init, K, rng)
     n = blocks.n
     memberships = np.zeros((n, K))
-    if blocks.has_gaps and init != "random_from_data":
-        rows = trimmed_rows(blocks, K, rng) if init == "trimmed" else np.arange(n)
-        part = Blocks([blocks.take(rows)], blocks.mean_variance)
-        V = starting_centers(part, "k-means++" if init == "k-means++" else "kmeans", K, rng)
-        memberships[rows] = part.map_rows(center_memberships, V, "nearest")
-        return memberships
     X, weight = input_rows(blocks), blocks.blocks[0].weight
     if weight is not None and np.ptp(weight) == 0:
         weight = None  # the same draws as without weights
@@ -176,4 +172,14 @@ def seeded_memberships(blocks: Blocks, init: str, K: int, rng: np.random.RandomS
     else:
         share = None if weight is None else weight / weight.sum()
         memberships[rng.choice(n, size=K, replace=False, p=share), np.arange(K)] = 1
+    return memberships
+
+
+def nearest_memberships(blocks: Blocks, init: str, K: int, rng: np.random.RandomState) -> Array:
+    """The same with the draws of this library, which do not depend on the order of the rows, for all but the last."""
+    memberships = np.zeros((blocks.n, K))
+    rows = trimmed_rows(blocks, K, rng) if init == "trimmed" else np.arange(blocks.n)
+    part = Blocks([blocks.take(rows)], blocks.mean_variance)
+    V = starting_centers(part, "k-means++" if init == "k-means++" else "kmeans", K, rng)
+    memberships[rows] = part.map_rows(center_memberships, V, "nearest")
     return memberships

@@ -11,7 +11,7 @@ from ..engine.alternating import T
 from ..engine.blocks import Blocks
 from ..engine.missing import with_unseen
 from ..kernels import EMPTY
-from ..kernels.gauss import GaussStatistics, inverse_cholesky
+from ..kernels.gauss import GaussStatistics, TailStatistics, inverse_cholesky
 from .base import MixtureClusterer, S
 
 TINY = 10 * np.finfo(np.float64).eps
@@ -132,26 +132,28 @@ class GaussianClusterer(MixtureClusterer[S, T]):
     def _maximise(
         self,
         origin: Array,
-        statistics: GaussStatistics,
+        statistics: GaussStatistics | TailStatistics,
         blocks: Blocks,
         unit: float | Array,
         before: Array | None = None,
     ) -> Components:
         """The M-step, from moments about ``origin`` in coordinates that are ``unit`` times the input.
 
+        Means are sums over the weights of the moments, covariances sums over the sizes of the components.
+
         Diagonal and spherical components are those of the values that are there. Of a feature that a component has no
         value of, its mean stays, and so does the variance of which ``before`` (K, d) is the inverse root (the mean
         variance of the features without it). With full components, the ridge is multiplied by the share of the values
         that are there: the rest of the covariance comes from the components before, which have their ridge already.
         """
-        N, seen = self._sizes(statistics.weight, blocks), statistics.seen
-        mass, ridge = N[:, None], self.reg_covar * unit * unit
+        N, seen = self._sizes(statistics.size, blocks), statistics.seen_size
+        mass, count, ridge = self._sizes(statistics.weight, blocks)[:, None], N[:, None], self.reg_covar * unit * unit
         if seen is not None and self._full:
             tied = self.covariance_type == "tied"
             ridge = ridge * (seen.sum(axis=0) / N.sum() if tied else seen / N[:, None])
         elif seen is not None:
-            mass = np.maximum(seen, EMPTY)
-        shift, covariances = shift_and_covariances(self.covariance_type, statistics, mass, mass, ridge)
+            mass, count = np.maximum(statistics.seen, EMPTY), np.maximum(seen, EMPTY)
+        shift, covariances = shift_and_covariances(self.covariance_type, statistics, mass, count, ridge)
         if seen is not None and self.covariance_type == "diag":
             unknown = blocks.mean_variance if before is None else 1 / before**2
             covariances = np.where(seen > EMPTY, covariances, unknown)

@@ -41,7 +41,7 @@ from ..engine.initialisation import TRIMMED
 from ..engine.loop import Policy, Run
 from ..engine.streaming import StreamingClusterer
 from ..inputs.features import validate_matrix
-from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_memberships_and_noise, gauss_statistics
+from ..kernels.gauss import GaussStatistics, gauss_memberships, gauss_memberships_and_masses, gauss_statistics
 from .base import LIKELIHOOD, InformationCriteria
 from .elliptic import EllipticClusterer
 from .gaussian import Components, beside_background
@@ -318,7 +318,9 @@ class GMM(
         return gauss_memberships(block, *self._densities(state), **self._rule(state))
 
     def _outlier_masses(self, block: Block, state: Components) -> NDArray[Any]:
-        return gauss_memberships_and_noise(block, *self._densities(state), **self._rule(state))[2].astype(block.X.dtype)
+        return gauss_memberships_and_masses(block, *self._densities(state), **self._rule(state))[2].astype(
+            block.X.dtype
+        )
 
     def _store(self, state: Components, statistics: GaussStatistics, blocks: Blocks) -> None:
         self.weights_ = state.weights

@@ -30,6 +30,7 @@ IN_UNITS = {
     "BGMM",
     "LatentClass",
     "MBMM",
+    "StudentTMixture",
 }  # reg_covar is in squared units of the data; MBMM knows the unit interval
 
 

@@ -79,7 +79,7 @@ def student(process: Interpreter, n: int, d: int, K: int, repeats: int) -> dict[
         for side, run in passes.items():
             few, many = run(1)[0], run(1 + PASSES)[0]
             seconds.setdefault(side, []).append((many - few) / PASSES)
-        took, fitted = timed(lambda: StudentTMixture(K, dof=4.0, n_init=1, max_iter=1000, random_state=0).fit(X))
+        took, fitted = timed(lambda: StudentTMixture(K, dof=4.0, n_init=1, tol=1e-5, random_state=0).fit(X))
         seconds.setdefault("ours, fit", []).append(took)
         code = f"peer = {model}tol=1e-5, max_iter=1000)\npeer.fit(X)\nanswer = float(peer.score(X))"
         took, theirs = process.run(code)

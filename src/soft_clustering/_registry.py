@@ -219,8 +219,8 @@ REGISTRY: tuple[Row, ...] = (
         "mixture",
         None,
         "Peel, McLachlan (2000)",
-        "elliptic clusters with outliers that should pull neither centres nor covariances; not for tiny clusters, whose "
-        "tails cannot be learned",
+        "elliptic clusters with outliers that should pull neither centres nor covariances; not for tiny clusters, "
+        "whose tails cannot be learned",
         suits=("elongated", "outliers", "overlap", "large", "missing"),
     ),
     Row(

@@ -259,5 +259,5 @@ def test_unsound_parameters_are_refused():
     for dof in (0, -1.0, np.inf, "free"):
         with pytest.raises(ValueError, match="dof"):
             StudentTMixture(2, dof=dof).fit(IRIS)
-    with pytest.raises(ValueError, match="increase reg_covar|Increase reg_covar"):
+    with pytest.raises(ValueError, match="Increase reg_covar"):
         StudentTMixture(2, reg_covar=0, random_state=0).fit(np.ones((20, 2)))

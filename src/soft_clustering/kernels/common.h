@@ -79,7 +79,7 @@ typedef struct {
     const double *unseen;   /* for rows with gaps: precisions (K, d, d), or log densities (K, d) of one feature at its mean */
     const double *noise;    /* NULL, or {log density of noise, what it gains for each missing feature (d)}: a further column */
     const double *tails;    /* NULL, or of Student components (K, 2 d + 4): nu; nu + the number of features; for 0 .. d gaps what
-                               to add to the log density, and log u - E log precision */
+                               to add to the log density, and E log precision of a row at the mean */
 } gauss_t;
 
 /* Rows of p numbers and then codes of categories. */

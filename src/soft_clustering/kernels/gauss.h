@@ -295,23 +295,28 @@ static INLINE TARGET void NAME(whiten_block)(const double *C, const double *L, i
     }
 }
 
-/* Student densities of component k in t->D, from squared distances, and the expected precisions u of the rows in t->E. */
+/* Student densities of component k in t->D, from squared distances; the expected precisions u of the rows in t->E, and
+   log(1 + distance / nu) behind the K columns of t->D. */
 static TARGET void NAME(heavy_tails)(const gauss_t *g, int64_t k, const rows_t *x, const double *quad, const double *adjust, tile_t *t)
 {
-    const double *own = g->tails + k * 2 * (x->d + 2), *constant = own + 2, nu = own[0];
-    double *D = t->D + k * TILE, *u = t->E + k * TILE;
-    ALIGNED double distance[TILE], halves[TILE], peaks[TILE];
+    const double *own = g->tails + k * 2 * (x->d + 2), *constant = own + 2, inverse = 1.0 / own[0];
+    double *D = t->D + k * TILE, *u = t->E + k * TILE, *log = t->D + (g->K + k) * TILE;
+    ALIGNED double values[TILE], peak[TILE];
     for (int r = 0; r < TILE; r++) {
-        const int64_t gaps = x->gaps ? t->n_gaps[r] : 0;
-        halves[r] = 0.5 * (own[1] - (double)gaps);
-        peaks[r] = g->constant[k] + adjust[r] + constant[gaps];
-        distance[r] = quad[r] < 1e300 ? quad[r] : 1e300;
-        u[r] = 2.0 * halves[r] / (nu + distance[r]);
-        distance[r] = 1.0 + distance[r] / nu;
+        const double ratio = 1.0 + quad[r] * inverse;
+        values[r] = own[1];
+        peak[r] = constant[0];
+        log[r] = ratio < 1e300 ? ratio : 1e300;
     }
-    NAME(log_tile)(distance, distance);
+    for (int r = 0; x->gaps && r < TILE; r++) {
+        values[r] = own[1] - (double)t->n_gaps[r];
+        peak[r] = constant[t->n_gaps[r]];
+    }
     for (int r = 0; r < TILE; r++)
-        D[r] = peaks[r] - halves[r] * distance[r];
+        u[r] = values[r] * inverse / log[r];
+    NAME(log_tile)(log, log);
+    for (int r = 0; r < TILE; r++)
+        D[r] = g->constant[k] + adjust[r] + peak[r] - 0.5 * values[r] * log[r];
 }
 
 /* t->D[k][r] = constant_k + linear_k . z_r - |precision factor_k (z_r - mean_k)|^2 / 2, or with g->tails what
@@ -399,15 +404,18 @@ static TARGET void NAME(tail_sums)(const gauss_t *g, const rows_t *x, tile_t *t,
 {
     ALIGNED double term[TILE];
     for (int64_t k = 0; k < g->K; k++) {
-        const double *less = g->tails + k * 2 * (x->d + 2) + x->d + 3;
+        const double *mean = g->tails + k * 2 * (x->d + 2) + x->d + 3, *log = t->D + (g->K + k) * TILE;
         double *w = t->D + k * TILE, *u = t->E + k * TILE;
         if (x->gaps)
             DNAME(dots)(w, 1, (const double *)t->M, x->d, seen + k * x->d, x->d);
-        NAME(log_tile)(u, term);
+        for (int r = 0; r < TILE; r++)
+            term[r] = mean[0];
+        for (int r = 0; x->gaps && r < TILE; r++)
+            term[r] = mean[t->n_gaps[r]];
         for (int r = 0; r < TILE; r++) {
             const double share = w[r];
-            term[r] = share * (term[r] - less[x->gaps ? t->n_gaps[r] : 0] - u[r]);
-            w[r] *= u[r];
+            term[r] = share * (term[r] - log[r] - u[r]);
+            w[r] = share * u[r];
             u[r] = share;
         }
         size[k] += tile_sum(u);

@@ -200,14 +200,14 @@ def student_tails(dof: NDArray[np.float64], n_features: int, d: int) -> NDArray[
 
         log Gamma((nu + o) / 2) - log Gamma(nu / 2) - o / 2 log(nu pi) + log |factor| - (nu + o) / 2 log(1 + D / nu).
 
-    Columns: nu; nu + n_features; for each number of gaps 0 .. d what this has more than the Gaussian constant, and how
-    much log u exceeds the expected log precision: log((nu + o) / 2) - digamma((nu + o) / 2).
+    Columns: nu; nu + n_features; for each number of gaps 0 .. d what this has more than the Gaussian constant, and the
+    expected log precision of a row at the mean, digamma((nu + o) / 2) - log(nu / 2); elsewhere log(1 + D / nu) less.
     """
     nu = dof[:, None]
     values = np.maximum(n_features - np.arange(d + 1), 0)
     halves = 0.5 * (nu + values)
     peaks = gammaln(halves) - gammaln(0.5 * nu) - 0.5 * values * np.log(0.5 * nu)
-    return np.ascontiguousarray(np.hstack([nu, nu + n_features, peaks, np.log(halves) - digamma(halves)]))
+    return np.ascontiguousarray(np.hstack([nu, nu + n_features, peaks, digamma(halves) - np.log(0.5 * nu)]))
 
 
 def _unseen(block: Block, factors: NDArray[np.float64] | None, full: bool) -> NDArray[np.float64] | None:

@@ -176,13 +176,14 @@ static int64_t chunk_edge(int64_t n, int64_t chunks, int64_t c)
 /* Run job->chunk over all chunks; returns 0, or -1 if memory ran out. */
 static int run(const job_t *job, int64_t chunks, int threads)
 {
-    const size_t bytes = tile_bytes(job->x, job->columns, job->gauss);
+    const int64_t columns = job->columns + (job->gauss && job->g->tails ? job->K : 0);
+    const size_t bytes = tile_bytes(job->x, columns, job->gauss);
     int failed = 0;
     if (threads < 2) {
         void *memory = malloc(bytes);
         if (!memory)
             return -1;
-        tile_t t = tile_in(memory, job->x, job->columns, job->gauss);
+        tile_t t = tile_in(memory, job->x, columns, job->gauss);
         for (int64_t c = 0; c < chunks; c++)
             job->chunk(job, &t, chunk_edge(job->x->n, chunks, c), chunk_edge(job->x->n, chunks, c + 1),
                        job->results + c * job->width);
@@ -205,7 +206,7 @@ static int run(const job_t *job, int64_t chunks, int threads)
 #endif
         for (c = 0; c < chunks; c++)
             if (memory) {
-                tile_t t = tile_in(memory + before, job->x, job->columns, job->gauss);
+                tile_t t = tile_in(memory + before, job->x, columns, job->gauss);
                 memset(own, 0, part);
                 job->chunk(job, &t, chunk_edge(job->x->n, chunks, c), chunk_edge(job->x->n, chunks, c + 1), own);
                 if (part)

@@ -447,15 +447,15 @@ def student_log_densities(
     """The same of Student components, the expected precisions u, and E log precision - u; (rows, K) each."""
     D, u, score = np.empty((3, len(Z), len(means)))
     n_gaps = np.isnan(Z).sum(axis=1)
-    peaks, excess = np.split(tails[:, 2:], 2, axis=1)
+    peaks, log_precisions = np.split(tails[:, 2:], 2, axis=1)
     for k, (nu, most) in enumerate(tails[:, :2]):
         with np.errstate(over="ignore", invalid="ignore"):
             squares, adjust = _distances_and_volumes(Z, means[k], factors[k], full)
-        squares = np.where(squares < 1e300, squares, 1e300)
-        u[:, k] = (most - n_gaps) / (nu + squares)
-        tail = 0.5 * (most - n_gaps) * np.log1p(squares / nu)
-        D[:, k] = constants[k] + adjust + peaks[k, n_gaps] - tail
-        score[:, k] = np.log(u[:, k]) - excess[k, n_gaps] - u[:, k]
+        ratio = 1 + squares / nu
+        ratio = np.where(ratio < 1e300, ratio, 1e300)
+        u[:, k] = (most - n_gaps) / nu / ratio
+        D[:, k] = constants[k] + adjust + peaks[k, n_gaps] - 0.5 * (most - n_gaps) * np.log(ratio)
+        score[:, k] = log_precisions[k, n_gaps] - np.log(ratio) - u[:, k]
     return D, u, score
 
 

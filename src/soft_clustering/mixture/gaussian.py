@@ -152,6 +152,7 @@ class GaussianClusterer(MixtureClusterer[S, T]):
             tied = self.covariance_type == "tied"
             ridge = ridge * (seen.sum(axis=0) / N.sum() if tied else seen / N[:, None])
         elif seen is not None:
+            assert statistics.seen is not None
             mass, count = np.maximum(statistics.seen, EMPTY), np.maximum(seen, EMPTY)
         shift, covariances = shift_and_covariances(self.covariance_type, statistics, mass, count, ridge)
         if seen is not None and self.covariance_type == "diag":

@@ -245,7 +245,6 @@ def test_a_component_of_few_outliers_is_reported():
     assert model.dof_[model.weights_.argmin()] == 0.5
 
 
-@pytest.mark.filterwarnings("ignore:StudentTMixture. 2 of 2 components")
 def test_fewer_rows_than_features_are_fitted_in_their_span():
     rng = np.random.RandomState(0)
     X = np.vstack([rng.normal(0, 1, (10, 40)), rng.normal(6, 1, (10, 40))])

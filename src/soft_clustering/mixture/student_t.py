@@ -150,6 +150,10 @@ class StudentTMixture(
     -----
     Missing values are allowed: a sample counts by the t distribution of the values that it has.
 
+    Where the ridge is a large part of the scale matrices (constant features, or components of fewer samples than features
+    + 1), learned degrees of freedom end at 0.5 and ``outlier_weights_`` are far above 1. Drop constant features, or
+    compare the weights within the fit only.
+
     The likelihood may prefer a component of its own for gross outliers, so the start of largest likelihood is not
     always the partition that ignores them. If many samples are outliers, ``init='trimmed'`` is the better choice.
     The ridge ``reg_covar`` may make the likelihood fall a little from one pass to the next.
@@ -258,12 +262,12 @@ class StudentTMixture(
 
     def _complaints(self, run: Run[TailedComponents], blocks: Blocks) -> list[str]:
         complaints, least = super()._complaints(run, blocks), blocks.n_features + 1
-        few = run.state.weights * blocks.total_weight < least
-        extreme = int(np.sum(few & (run.state.dof <= LEAST))) if run.state.learned else 0
-        if extreme:
+        few = (run.state.weights * blocks.total_weight < least) & (run.state.dof <= LEAST)
+        # Where components of equal size would be as small, there are too many features, not too many outliers.
+        if run.state.learned and few.any() and blocks.total_weight >= least * self.n_clusters:
             complaints.append(
-                f"StudentTMixture: {extreme} of {self.n_clusters} components hold fewer than {least} samples, "
-                "too few to learn their degrees of freedom; use fewer clusters or dof='tied'"
+                f"StudentTMixture: {few.sum()} of {self.n_clusters} components hold fewer than {least} samples, which "
+                "may be outliers: too few to learn their degrees of freedom; use fewer clusters or init='trimmed'"
             )
         return complaints
 

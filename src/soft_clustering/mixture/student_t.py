@@ -151,8 +151,8 @@ class StudentTMixture(
     Missing values are allowed: a sample counts by the t distribution of the values that it has.
 
     Where the ridge is a large part of the scale matrices (constant features, or components of fewer samples than
-    features + 1), learned degrees of freedom end at 0.5 and ``outlier_weights_`` are far above 1. Drop constant features, or
-    compare the weights within the fit only.
+    features + 1), learned degrees of freedom end at 0.5 and ``outlier_weights_`` are far above 1. Drop constant
+    features, or compare the weights within the fit only.
 
     The likelihood may prefer a component of its own for gross outliers, so the start of largest likelihood is not
     always the partition that ignores them. If many samples are outliers, ``init='trimmed'`` is the better choice.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Array, Matrix
-from ..engine.dissimilarities import Dissimilarities, DissimilarityMetric
+from ..engine.dissimilarities import Dissimilarities, KnownMetric
 from ..kernels import reference
 
 MOST_PAIRS = 20_000  # objects up to which the matrix of all pairs is held: 3.2 GB
@@ -47,7 +47,7 @@ class Relation:
         Validated features, or dissimilarities.
     weight : ndarray of shape (n_samples,) or None
         Samples of weight 0 are no objects, so that they cannot matter.
-    metric : str or callable
+    metric : str, callable or Gower
     exponent : float
     held : bool
         Whether the matrix of all pairs is computed at once.
@@ -70,9 +70,7 @@ class Relation:
     array([ 0.,  1., 25.])
     """
 
-    def __init__(
-        self, X: Matrix, weight: Array | None, metric: DissimilarityMetric, exponent: float, *, held: bool
-    ) -> None:
+    def __init__(self, X: Matrix, weight: Array | None, metric: KnownMetric, exponent: float, *, held: bool) -> None:
         self.n_samples = X.shape[0]
         self.kept = None if weight is None or weight.all() else np.flatnonzero(weight)
         self.objects = Dissimilarities(X, metric, self.kept)

@@ -312,11 +312,16 @@ class SoftHDBSCAN(InductiveSoftClusterer):
                 self.stabilities_ = np.ldexp(stabilities[selected], -space.level_exponent)
             say(self, f"{len(births)} clusters, {np.count_nonzero(self.labels_ == -1)} noise samples")
             if not len(births):
-                fit.warn(
-                    f"SoftHDBSCAN found no cluster, so all samples are noise: decrease min_cluster_size="
-                    f"{self.min_cluster_size}, or allow a single cluster (allow_single_cluster=True)"
-                )
+                fit.warn(f"SoftHDBSCAN {self._without_clusters}")
         return self
+
+    @property
+    def _without_clusters(self) -> str:
+        """What is said of a fit that found no cluster."""
+        return (
+            f"found no cluster, so all samples are noise: decrease min_cluster_size={self.min_cluster_size}, or allow "
+            "a single cluster (allow_single_cluster=True)"
+        )
 
     def _store(self, X: NDArray[Any], levels: Array, core: Array, tree: Hierarchy) -> None:
         """Set the results of all rows; those of weight 0 take no part, and get theirs as new samples do."""

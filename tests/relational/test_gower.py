@@ -133,6 +133,17 @@ def test_conformance(model):
         check_soft_clusterer(clone(model))
 
 
+@pytest.mark.parametrize("cls", [RelationalFCM, FuzzyCMedoids])
+@pytest.mark.parametrize("metric", ["gower", "euclidean", "precomputed"])
+def test_prediction_takes_the_metric_of_the_fit(cls, metric):
+    X, _ = table(gaps=0.0)
+    X = {"gower": X, "euclidean": X[["age", "time"]], "precomputed": by_definition(X, X)}[metric]
+    model = cls(2, metric=metric, random_state=0).fit(X)
+    before = model.predict_memberships(X)
+    for other in ("gower", "precomputed", "cityblock"):
+        np.testing.assert_array_equal(model.set_params(metric=other).predict_memberships(X), before)
+
+
 def test_tags_and_explanations():
     X, _ = table()
     tags = METHODS[0].__sklearn_tags__().input_tags

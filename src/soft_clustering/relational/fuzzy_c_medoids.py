@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, MatrixLike, Seed
 from ..engine.alternating import is_drawn
@@ -315,17 +316,17 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
             self.centers_ = rows.toarray() if sparse.issparse(rows) else rows
 
     def _new_objects(self, X: MatrixLike) -> Any:
-        K, n = len(self.medoid_indices_) if hasattr(self, "medoid_indices_") else 0, getattr(self, "n_features_in_", 0)
+        check_is_fitted(self, "memberships_")
+        K, n = len(self.medoid_indices_), self.n_features_in_
         with naming("X"):
-            to_medoids = self.metric == "precomputed" and np.shape(X)[1:] == (K,) != (n,)
-            if not to_medoids:
+            if self._known.metric.name != "precomputed" or not np.shape(X)[1:] == (K,) != (n,):
                 return super()._new_objects(X)
             given: NDArray[Any] = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         check_dissimilarities(given, square=False)
         return given
 
     def _measured(self, X: Any) -> Array:
-        if X.shape[1] == self.n_features_in_ or self.metric != "precomputed":
+        if X.shape[1] == self.n_features_in_ or self._known.metric.name != "precomputed":
             return super()._measured(X)
         return self._powers(self._known.metric.objects(X))
 

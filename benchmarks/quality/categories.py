@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks.lib.environments import Interpreter, peer
 from benchmarks.lib.records import Record
 from benchmarks.lib.sets import held_out_sets, shared
-from soft_clustering import FCM, FuzzyKPrototypes, prepare
+from soft_clustering import FCM, FuzzyCMedoids, FuzzyKPrototypes, RelationalFCM, prepare
 
 Sets = dict[str, tuple[pandas.DataFrame, Any]]
 ROWS = 800
@@ -79,6 +79,10 @@ def fcm_on_prepared(frame: pandas.DataFrame, K: int, seed: int) -> Any:
     return FCM(K, random_state=seed).fit(features).labels_
 
 
+def by_gower(method: type[RelationalFCM] | type[FuzzyCMedoids]) -> Callable[..., Any]:
+    return lambda frame, K, seed: method(K, metric="gower", random_state=seed).fit(frame).labels_
+
+
 def of_package(other: Interpreter) -> Callable[..., Any]:
     """k-modes, or k-prototypes if there are numbers."""
     other.run("import numpy, kmodes.kmodes, kmodes.kprototypes")
@@ -114,6 +118,8 @@ def main() -> None:
         "weight of categories x 1/2": weighted(0.5),
         "weight of categories x 2": weighted(2.0),
         "FCM on prepared features": fcm_on_prepared,
+        "RelationalFCM by Gower": by_gower(RelationalFCM),
+        "FuzzyCMedoids by Gower": by_gower(FuzzyCMedoids),
         "kmodes": of_package(other),
     }
     for group, sets in groups().items():

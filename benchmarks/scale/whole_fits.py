@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import minmax_scale
 
@@ -53,6 +54,12 @@ def answers(n: int) -> Arguments:
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.full(4, 0.5), (K, 12)).cumsum(axis=2)[rng.integers(K, size=n)]
     return {"X": (rng.uniform(size=(n, 12, 1)) > shares).sum(axis=2)}
+
+
+def mixed_table(n: int) -> Arguments:
+    codes = [f"c{j}" for j in range(12)]
+    numbers = pandas.DataFrame(features(n)["X"]).add_prefix("x")
+    return {"X": numbers.join(pandas.DataFrame(answers(n)["X"], columns=codes).astype("category"))}
 
 
 def image(n: int) -> Arguments:
@@ -98,6 +105,7 @@ BY_NAME: dict[str, Callable[[int], Arguments]] = {
     "MBMM": unit_cube,
     "BGMM": two_views,
     "LatentClass": answers,
+    "FuzzyKPrototypes": mixed_table,
     "SKFCM": image,
     "AFCMAdaptive": shaded_image,
     "SoftKSC": some_labels,

@@ -138,9 +138,10 @@ class Preparation(ColumnTransformer):
         other = frame if Y is None else self._used(Y)
         numbers, texts = self._measured(frame)
         other_numbers, other_texts = self._measured(other)
-        pairs = [(numbers[name], other_numbers[name], self.ranges_[name]) for name in numbers]
-        codes = [codes_of(texts[name], other_texts[name]) for name in texts]
-        D = gower_dissimilarities((len(frame), len(other)), pairs, codes)
+        pairs = [(numbers[name], other_numbers[name]) for name in numbers]
+        pairs += [codes_of(texts[name], other_texts[name]) for name in texts]
+        rows, others = (np.column_stack(columns) for columns in zip(*pairs, strict=True))
+        D = gower_dissimilarities(rows, others, np.array([self.ranges_[name] for name in numbers] + [1.0] * len(texts)))
         if Y is None:
             np.fill_diagonal(D, 0)  # also of a row without any value
         return D

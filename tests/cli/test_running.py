@@ -156,6 +156,16 @@ def test_failures_are_told(command):
     assert re.search(r"^SCM, K=\?: timeout", result.stdout, re.MULTILINE)
 
 
+def test_a_fit_without_clusters_is_told(command):
+    np.savetxt(command.folder / "t.csv", np.random.default_rng(0).uniform(size=(12, 3)), delimiter=",")
+    result = command("compare", "t.csv", "--models", "SoftHDBSCAN", "FCM", "-k", "3")
+    assert result.returncode == 0
+    assert re.search(r"^SoftHDBSCAN +0 .* degenerate$", result.stdout, re.MULTILINE)
+    assert "SoftHDBSCAN, K=0: degenerate: no sample belongs to a cluster; ConvergenceWarning: " in result.stdout
+    assert "decrease min_cluster_size=5" in result.stdout
+    assert "nan" not in result.stdout + result.stderr and "Traceback" not in result.stdout + result.stderr
+
+
 def test_json_has_no_infinity(capsys):
     record = dict.fromkeys(SCHEMA) | {"key": "a", "model": "A", "silhouette": 0.5, "xie_beni": np.inf}
     run = PlannedRun("a", {}, FCM(2), X, None, None, (), False, None, None)

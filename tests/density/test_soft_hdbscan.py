@@ -390,3 +390,42 @@ def test_without_compiled_kernels(name, monkeypatch):
 def test_core_distances_are_snapped():
     model = SoftHDBSCAN(10).fit(SETS["noisy"])
     np.testing.assert_array_equal(snapped(model.core_distances_), model.core_distances_)
+
+
+# In topic models ----------------------------------------------------------------------------------------------------
+
+
+class Topics:
+    """What BERTopic does with its ``hdbscan_model``, which may be of any class."""
+
+    def __init__(self, hdbscan_model):
+        self.hdbscan_model = hdbscan_model
+
+    def fit_transform(self, embeddings, y=None):
+        """Topics in the order of their sizes, -1 for outliers, and probabilities if the model has them."""
+        self.hdbscan_model.fit(embeddings, y=y)
+        labels = np.asarray(self.hdbscan_model.labels_)
+        sizes = np.bincount(labels[labels >= 0])
+        self.place = {-1: -1} | {int(label): rank for rank, label in enumerate(np.argsort(-sizes, kind="stable"))}
+        return self._topics(labels), getattr(self.hdbscan_model, "probabilities_", None)
+
+    def transform(self, embeddings):
+        return self._topics(self.hdbscan_model.predict(embeddings))
+
+    def _topics(self, labels):
+        return [self.place[label] for label in labels.tolist()]
+
+
+@pytest.mark.parametrize("y", [None, "labels"])
+def test_a_topic_model_takes_it(y):
+    X, groups = make_blobs([60, 90, 30], 5, centers=None, cluster_std=0.4, random_state=0)
+    X = np.vstack([X, np.random.RandomState(0).uniform(-40, 40, (10, 5))]).astype(np.float32)
+    y = None if y is None else np.append(groups, np.full(10, -1))
+    model = Topics(hdbscan_model=SoftHDBSCAN(min_cluster_size=15))
+    topics, probabilities = model.fit_transform(X, y=y)
+    assert probabilities is None
+    np.testing.assert_array_equal(topics, model.hdbscan_model.labels_)  # the largest cluster is the first column
+    assert np.bincount(np.array(topics)[:180]).tolist() == [90, 60, 30]
+    assert topics[180:] == [-1] * 10
+    assert model.transform(X) == topics
+    assert model.hdbscan_model.memberships_.shape == (190, 3)

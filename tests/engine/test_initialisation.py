@@ -11,12 +11,13 @@ from sklearn.utils import check_random_state
 
 from soft_clustering import kernels
 from soft_clustering.engine import initialisation
-from soft_clustering.engine.blocks import make_blocks
+from soft_clustering.engine.blocks import Block, Frame, make_blocks
 from soft_clustering.engine.initialisation import (
     Candidates,
     candidates,
     center_statistics,
     further_rows,
+    greedy_seeds,
     kmeans,
     kmeans_parallel,
     kmeans_plusplus,
@@ -25,6 +26,7 @@ from soft_clustering.engine.initialisation import (
     starting_centers,
     trimmed_rows,
 )
+from soft_clustering.kernels import reference
 
 IRIS = load_iris().data
 
@@ -346,3 +348,25 @@ def test_a_trimmed_start_keeps_enough_rows(n):
     X = np.random.default_rng(0).normal(size=(n, 2))
     assert len(trimmed_out(X, K=n)) == 0
     assert len(trimmed_out(X, K=1)) == (n == 20)
+
+
+@pytest.mark.parametrize("most", [np.inf, 0.5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_seeds_by_distances_are_those_of_features(weighted, most):
+    rng = np.random.RandomState(0)
+    X, uniforms = rng.normal(size=(80, 3)), rng.uniform(size=(6, 3))
+    weight = rng.uniform(0.5, 2, 80) if weighted else np.ones(80)
+    order = rng.permutation(80)
+    expected = reference.seed(Block(X, weight, Frame(np.zeros(3), 1.0)), order, uniforms, most)
+    rows = greedy_seeds(
+        lambda drawn: cdist(X, X[drawn], "sqeuclidean"), weight, order, [uniforms[0, :1], *uniforms[1:]], most
+    )
+    np.testing.assert_allclose(X[rows], expected)
+
+
+def test_seeds_of_equal_objects_are_different_ones():
+    uniforms = np.random.RandomState(0).uniform(size=(5, 3))
+    rows = greedy_seeds(
+        lambda drawn: np.zeros((5, len(drawn))), np.ones(5), np.arange(5), [uniforms[0, :1], *uniforms[1:]]
+    )
+    assert sorted(rows.tolist()) == [0, 1, 2, 3, 4]

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import soft_clustering as sc
-from soft_clustering import BIGCLAM, EVCLUS, FCM, GMM, LDA, PCM, SKFCM, explain
+from soft_clustering import BIGCLAM, EVCLUS, FCM, GMM, LDA, PCM, SKFCM, SoftHDBSCAN, explain
 from soft_clustering.explanation import explain_memberships
 from soft_clustering.testing.data import make_sample
 
@@ -569,3 +569,40 @@ def test_possibilistic_outliers_count_little():
     X[0], U[0] = [400, -400], [1e-4, 1e-5]
     explanation = explain_memberships(U, X)
     assert np.abs(explanation.profile.inside).max() < 10
+
+
+# No cluster -----------------------------------------------------------------------------------------------------------
+
+SCATTERED = np.random.default_rng(0).uniform(size=(40, 3))
+
+
+@pytest.mark.parametrize(
+    "model, X",
+    [
+        (SoftHDBSCAN(20), SCATTERED),
+        (make_pipeline(StandardScaler(), SoftHDBSCAN(20)), pd.DataFrame(SCATTERED, columns=["a", "b", "c"])),
+        (SoftHDBSCAN(20, metric="gower"), pd.DataFrame(SCATTERED).assign(t="x").rename(columns=str)),
+        (SoftHDBSCAN(20, metric="precomputed"), cdist(SCATTERED, SCATTERED)),
+    ],
+    ids=["array", "pipeline", "gower", "precomputed"],
+)
+@pytest.mark.filterwarnings("ignore:SoftHDBSCAN found no cluster")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_fit_without_clusters(model, X):
+    explanation = explain(model.fit(X), X)
+    values = assert_plain(explanation)
+    assert values["clusters"] == explanation.sentences == []
+    assert "SoftHDBSCAN: 0 clusters of 40 samples" in repr(explanation)
+    [remedy, noise] = values["notes"]
+    assert "found no cluster, so all samples are noise: decrease min_cluster_size=20" in remedy
+    assert noise == "Noise, in no cluster: 40 of 40 samples (100 %)."
+    assert explanation.features.empty and "feature" in explanation.features
+    with pytest.raises(ValueError, match="explanation must have clusters"):
+        explanation.plot()
+
+
+def test_memberships_without_clusters():
+    explanation = explain_memberships(np.empty((40, 0)), SCATTERED)
+    assert assert_plain(explanation)["notes"] == []
+    with pytest.raises(ValueError, match="X must have one row per row of the memberships, 7 rows"):
+        explain_memberships(np.empty((7, 0)), SCATTERED)

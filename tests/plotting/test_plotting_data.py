@@ -8,8 +8,9 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
-from soft_clustering import FCM
+from soft_clustering import FCM, SoftHDBSCAN
 from soft_clustering.base import BaseSoftClusterer
+from soft_clustering.plotting import MembershipHeatmapDisplay, MembershipScatterDisplay, TernaryDisplay
 from soft_clustering.plotting.data import estimator_memberships, in_the_plane, sample_rows
 
 X = load_iris().data
@@ -107,3 +108,13 @@ def test_rows_are_a_permutation_or_a_part_of_it():
 def test_wrong_number_of_points(wrong, error):
     with pytest.raises(error, match="max_points"):
         sample_rows(5, wrong)
+
+
+@pytest.mark.parametrize("display", [MembershipScatterDisplay, MembershipHeatmapDisplay, TernaryDisplay])
+@pytest.mark.filterwarnings("ignore:SoftHDBSCAN found no cluster")
+def test_a_fit_without_clusters_cannot_be_drawn(display):
+    model = SoftHDBSCAN(100).fit(X)
+    with pytest.raises(
+        ValueError, match=r"memberships must have a column per cluster\. Got none: no cluster was found"
+    ):
+        display.from_estimator(model, X)

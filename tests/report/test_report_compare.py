@@ -14,7 +14,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from soft_clustering import BIGCLAM, FCM, MMSB, report
+from soft_clustering import BIGCLAM, FCM, MMSB, SoftHDBSCAN, report
 from soft_clustering.benchmarking import ClusteringBenchmark
 from soft_clustering.benchmarking.records import Journal
 from soft_clustering.cli import main
@@ -55,6 +55,19 @@ def test_compare_reports_every_model(compared):
     }
     assert data_of(path) == json.loads(json.dumps(summary))
     assert summary["dataset"]["columns"] == list(X.columns)
+
+
+@pytest.mark.parametrize("others", [{}, {"FCM": FCM(2)}], ids=["alone", "beside another"])
+def test_a_fit_without_clusters(others, tmp_path):
+    scattered = np.random.default_rng(0).uniform(size=(40, 3))
+    path = tmp_path / "report.html"
+    summary = report.compare({"hierarchy": SoftHDBSCAN(20), **others}, scattered, path=path, verbose=0)
+    model = next(model for model in summary["models"] if model["name"] == "hierarchy")
+    assert (model["status"], model["n_clusters"], model["memberships"], model["sizes"]) == ("degenerate", 0, None, None)
+    assert model["reason"] == "no sample belongs to a cluster"
+    assert "decrease min_cluster_size=20" in model["warnings"]
+    page = re.sub(r"<(script|style).*?</\1>", "", path.read_text(), flags=re.DOTALL)
+    assert "found no cluster" in page and not re.search(r"\bnan\b", page, re.IGNORECASE)
 
 
 KARATE = load_graph("karate")

@@ -32,9 +32,9 @@ def labels_of(estimator: Any, X: DataLike) -> NDArray[Any]:
 
 
 def memberships_of(estimator: Estimator, X: DataLike) -> Any:
-    """Return the memberships of the training data; None for a hard clusterer."""
+    """Return the memberships of the training data; None for a hard clusterer, or one that found no cluster."""
     if hasattr(estimator, "memberships_"):
-        return estimator.memberships_
+        return estimator.memberships_ if np.shape(estimator.memberships_)[1:] != (0,) else None
     return estimator.predict_proba(X) if hasattr(estimator, "predict_proba") else None
 
 

@@ -109,7 +109,7 @@ def save_memberships(path: str, estimator: Any, X: DataLike, labels: NDArray[Any
     memberships = memberships_of(estimator, X)
     if memberships is None:
         memberships = labels[:, None] == np.unique(labels[labels >= 0])
-    if getattr(estimator, "membership_kind", None) == "subpartition":
+    if memberships.shape[1] and getattr(estimator, "membership_kind", None) == "subpartition":
         memberships = np.column_stack([memberships, estimator.noise_mass_])
     np.save(path, np.asarray(memberships, dtype=np.float32))
 
@@ -136,14 +136,15 @@ def measure(task: Task, X: DataLike, y: ArrayLike | None, report: Report) -> Non
     report(stage="labels")
     labels = labels_of(estimator, X)
     n_found = len(np.unique(labels[labels >= 0]))
-    if hasattr(estimator, "memberships_"):
+    n_clusters = scalar(getattr(estimator, "n_clusters_", n_found), int)
+    if hasattr(estimator, "memberships_") and n_clusters:
         check_matrix("memberships", estimator.memberships_, "n_clusters", len(labels))
     if task["memberships"] is not None:
         report(stage="memberships")
         save_memberships(task["memberships"], estimator, X, labels)
     reason = None if n_found > 1 else "all labels are the same cluster" if n_found else "no sample belongs to a cluster"
     report(
-        n_clusters=scalar(getattr(estimator, "n_clusters_", n_found), int),
+        n_clusters=n_clusters,
         n_iter=scalar(getattr(estimator, "n_iter_", None), int),
         converged=scalar(getattr(estimator, "converged_", None), bool),
         # from here on the run has a result, which nothing that follows can take away

@@ -240,7 +240,7 @@ def _with_notes(columns: Sequence[Column], shown: list[Record], results: list[Re
     short = [result | {"outcome": "ok, warned" if _warned(result) else result["status"]} for result in shown]
     visible = {(result["model"], result["k"]) for result in shown}
     notes = [
-        f"{result['model']}, K={result['n_clusters'] or '?'}: {outcome_of(result)}"
+        f"{result['model']}, K={'?' if result['n_clusters'] is None else result['n_clusters']}: {outcome_of(result)}"
         for result in results
         if result["reason"] or (_warned(result) and (result["model"], result["k"]) in visible)
     ]

@@ -35,6 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, MatrixLike
 from ..base import InductiveSoftClusterer, MembershipKind
+from ..engine.dissimilarities import tag_metric, weight_of_known
 from ..engine.fitting import Fit, say
 from ..inputs.features import validate_weights
 from ..kernels.hierarchy import Clusters, Pairs
@@ -124,7 +125,8 @@ class SoftHDBSCAN(InductiveSoftClusterer):
     metric : str, default='euclidean'
         A name that :func:`sklearn.metrics.pairwise_distances` knows and that needs no scale from the data, or
         ``'precomputed'``: X is a square matrix of dissimilarities, which may be infinite between parts that are not
-        connected.
+        connected. ``'gower'``: X is a data frame of numbers and categories, in which values may be missing, as for
+        :class:`RelationalFCM`.
     verbose : int, default=0
         1 prints a line.
 
@@ -277,9 +279,9 @@ class SoftHDBSCAN(InductiveSoftClusterer):
         self : object
         """
         with Fit[None](self) as fit:
-            X = validate_rows(self, X, self.metric, reset=True)
-            weight = validate_weights(sample_weight, X)
-            space = Space.of(X, self.metric)
+            X, metric = validate_rows(self, X, self.metric, reset=True)
+            weight = weight_of_known(X, validate_weights(sample_weight, X), metric)
+            space = Space.of(X if weight is None else X[weight > 0], metric)
             objects = space.objects(X)
             order = canonical_order(space, objects, weight)
             points = objects[order] if self.metric != "precomputed" else space.symmetric(objects[order][:, order])
@@ -310,11 +312,16 @@ class SoftHDBSCAN(InductiveSoftClusterer):
                 self.stabilities_ = np.ldexp(stabilities[selected], -space.level_exponent)
             say(self, f"{len(births)} clusters, {np.count_nonzero(self.labels_ == -1)} noise samples")
             if not len(births):
-                fit.warn(
-                    f"SoftHDBSCAN found no cluster, so all samples are noise: decrease min_cluster_size="
-                    f"{self.min_cluster_size}, or allow a single cluster (allow_single_cluster=True)"
-                )
+                fit.warn(f"SoftHDBSCAN {self._without_clusters}")
         return self
+
+    @property
+    def _without_clusters(self) -> str:
+        """What is said of a fit that found no cluster."""
+        return (
+            f"found no cluster, so all samples are noise: decrease min_cluster_size={self.min_cluster_size}, or allow "
+            "a single cluster (allow_single_cluster=True)"
+        )
 
     def _store(self, X: NDArray[Any], levels: Array, core: Array, tree: Hierarchy) -> None:
         """Set the results of all rows; those of weight 0 take no part, and get theirs as new samples do."""
@@ -383,12 +390,12 @@ class SoftHDBSCAN(InductiveSoftClusterer):
 
     def _levels(self, X: MatrixLike) -> tuple[NDArray[Any], Array]:
         check_is_fitted(self, "_state")
-        X = validate_rows(self, X, self._state.space.metric, reset=False)
+        X, _ = validate_rows(self, X, self._state.space.metric, reset=False)
         return X, self._state.of(X)[0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tag_metric(tags, self.metric)
         return tags
 
 

@@ -12,35 +12,42 @@ from sklearn.base import BaseEstimator
 from .. import kernels
 from .._types import Array, MatrixLike
 from ..engine.blocks import Frame
-from ..engine.dissimilarities import Metric, validate_objects
+from ..engine.dissimilarities import KnownMetric, Metric, validate_objects
 from ..inputs.features import refuse_dask
+from ..inputs.gower import Gower
 from ..kernels.hierarchy import AllPairs, Boxes, Pairs
 from .hierarchy import snapped
 
 # Metrics that grow with the Euclidean distance, by the power of two of their unit if the features have the unit 2.
-_OF_SQUARES = {"euclidean": 1, "l2": 1, "minkowski": 1, "nan_euclidean": 1, "sqeuclidean": 2, "cosine": 0}
+_OF_SQUARES: dict[KnownMetric, int] = {
+    "euclidean": 1,
+    "l2": 1,
+    "minkowski": 1,
+    "nan_euclidean": 1,
+    "sqeuclidean": 2,
+    "cosine": 0,
+}
 _OF_DIFFERENCES = ("cityblock", "manhattan", "l1", "chebyshev")
 _MOST = 1e100  # coordinates whose squares do not overflow
 
 
-def validate_rows(estimator: BaseEstimator, X: MatrixLike, metric: str, *, reset: bool) -> NDArray[Any]:
-    """Validated features, or dissimilarities, of which some may be infinite."""
-    rows: NDArray[Any]
+def validate_rows(
+    estimator: BaseEstimator, X: MatrixLike, metric: KnownMetric, *, reset: bool
+) -> tuple[NDArray[Any], KnownMetric]:
+    """As :func:`..engine.dissimilarities.validate_objects`, but some dissimilarities may be infinite."""
     if metric != "precomputed":
-        rows = validate_objects(estimator, X, metric, reset=reset)
-        return rows
+        return validate_objects(estimator, X, metric, reset=reset)
     refuse_dask(estimator, X)
     given = np.asarray(X)
     infinite = np.isposinf(given) if given.dtype.kind == "f" else np.zeros(given.shape, dtype=bool)
     if not infinite.any():
-        rows = validate_objects(estimator, X, metric, reset=reset)
-        return rows
+        return validate_objects(estimator, X, metric, reset=reset)
     finite = np.where(infinite, 0, given)
     # Twice the largest dissimilarity stands for infinity, so that it has to be there in the transpose, too.
     stand_in = 2 * (np.nanmax(finite) or 1)
-    rows = validate_objects(estimator, np.where(infinite, stand_in, given), metric, reset=reset)
+    rows, _ = validate_objects(estimator, np.where(infinite, stand_in, given), metric, reset=reset)
     rows[infinite] = np.inf
-    return rows
+    return rows, metric
 
 
 class Space(NamedTuple):
@@ -55,12 +62,14 @@ class Space(NamedTuple):
     array([3., 3., 9.])
     """
 
-    metric: str
+    metric: KnownMetric
     exponent: int  # the unit of the objects is 2^exponent
 
     @classmethod
-    def of(cls, X: NDArray[Any], metric: str) -> Space:
+    def of(cls, X: NDArray[Any], metric: KnownMetric) -> Space:
         """The space of validated training rows."""
+        if isinstance(metric, Gower):
+            metric = metric.fitted(X)
         extent = 0.0
         if metric == "precomputed":
             extent = float(X[np.isfinite(X)].max(initial=0.0))
@@ -70,6 +79,8 @@ class Space(NamedTuple):
 
     def objects(self, X: NDArray[Any]) -> Array:
         """Validated rows in the unit of the space."""
+        if isinstance(self.metric, Gower):
+            return self.metric.rows(X)
         with np.errstate(over="ignore", under="ignore"):
             rows: Array = np.ldexp(np.ascontiguousarray(X, dtype=np.float64), -self.exponent)
         if self.metric == "precomputed":

@@ -16,9 +16,12 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.metrics import pairwise_distances
+from sklearn.utils import Tags
 
 from .._types import Array, Indices, Matrix, MatrixLike
 from ..inputs.features import refuse_dask, validate_features
+from ..inputs.gower import Gower
+from ..inputs.mixed import validate_table
 from ..inputs.pairwise import check_dissimilarities
 from ..kernels import reference
 from ..kernels.centers import center_distances
@@ -41,17 +44,27 @@ _OF_SPARSE = ("euclidean", "l2", "minkowski", "cityblock", "manhattan", "l1", "c
 _FITTED_SCALE = ("seuclidean", "mahalanobis")  # scaled by the data of each call: new data get another metric
 
 DissimilarityMetric = str | Callable[[Any, Any], float]
-"""The name of a metric, ``'precomputed'``, or a function of two rows."""
+"""The name of a metric, ``'precomputed'``, ``'gower'``, or a function of two rows."""
+
+KnownMetric = DissimilarityMetric | Gower
+"""A metric that has seen the table in ``fit``, if that matters."""
 
 
 def validate_objects(
-    estimator: BaseEstimator, X: MatrixLike, metric: DissimilarityMetric, *, reset: bool, accept_sparse: bool = False
-) -> Any:
-    """Validated features; with ``metric='precomputed'`` a matrix of dissimilarities, which is square in ``fit``.
+    estimator: BaseEstimator, X: MatrixLike, metric: KnownMetric, *, reset: bool, accept_sparse: bool = False
+) -> tuple[Any, KnownMetric]:
+    """Validated features, and the metric for them.
+
+    With ``metric='precomputed'`` a matrix of dissimilarities, which is square in ``fit``. With ``'gower'`` a table as a
+    matrix of numbers and codes of categories, where NaN is missing; prediction needs the metric that ``fit`` got.
 
     ``accept_sparse``: whether features may be sparse, for the metrics that are defined for sparse rows.
     """
     refuse_dask(estimator, X)
+    if metric == "gower" or isinstance(metric, Gower):
+        known = metric.columns if isinstance(metric, Gower) else None
+        table = validate_table(estimator, X, "from_dtype", known)
+        return table.matrix, Gower(table.columns) if known is None else metric
     X = validate_features(estimator, X, reset=reset, accept_sparse=accept_sparse and metric != "precomputed")
     if sparse.issparse(X) and metric not in _OF_SPARSE:
         raise TypeError(f"metric must be one of {', '.join(_OF_SPARSE)} for a sparse X. Got {metric!r} instead.")
@@ -65,19 +78,33 @@ def validate_objects(
     elif reset and metric not in _OF_DIFFERENCES:
         with np.errstate(all="ignore"):
             pairwise_distances(X[:1], metric=metric)  # refuses a name that it does not know
-    return X
+    return X, metric
+
+
+def weight_of_known(X: Any, weight: Array | None, metric: KnownMetric) -> Array | None:
+    """Weights of rows, 0 for those without any value, which say nothing about the clusters."""
+    unknown = np.isnan(X).all(axis=1) if isinstance(metric, Gower) else np.zeros(0, dtype=bool)
+    return np.where(unknown, 0.0, 1.0 if weight is None else weight) if unknown.any() else weight
+
+
+def tag_metric(tags: Tags, metric: DissimilarityMetric) -> None:
+    """Tell in the tags of an estimator what X is under a metric."""
+    tags.input_tags.pairwise = metric == "precomputed"
+    tags.input_tags.allow_nan = tags.input_tags.categorical = metric == "gower"
 
 
 class Metric(NamedTuple):
     """A metric in units in which nothing overflows."""
 
-    name: DissimilarityMetric
+    name: KnownMetric
     frame: Frame | None  # coordinates of the features, None for input units
     unit: float  # input dissimilarity of two objects whose measured one is 1
     of_sparse: bool = False  # whether the objects are CSR rows, in input units
 
     def objects(self, X: Any) -> Any:
         """Validated rows in these units."""
+        if isinstance(self.name, Gower):
+            return self.name.rows(X)
         if self.of_sparse:
             return sparse.csr_array(X)
         if sparse.issparse(X):
@@ -93,6 +120,8 @@ class Metric(NamedTuple):
         if self.name == "precomputed":
             given: Array = objects[:, others]
             return given
+        if isinstance(self.name, Gower):
+            return self.name.between(objects, others)
         if self.frame is not None:
             kind = _OF_DIFFERENCES[str(self.name)]
             if not self.of_sparse:
@@ -135,7 +164,7 @@ class Dissimilarities:
     ----------
     X : ndarray or CSR matrix of shape (n_samples, n_features), or ndarray (n_samples, n_samples) if precomputed
         Validated; a matrix of dissimilarities is replaced by the mean of itself and its transpose.
-    metric : str or callable
+    metric : str, callable or Gower
     kept : ndarray of indices, default=None
         Which samples are the objects; None: all.
 
@@ -153,7 +182,7 @@ class Dissimilarities:
     array([[2.]])
     """
 
-    def __init__(self, X: Matrix, metric: DissimilarityMetric, kept: NDArray[np.intp] | None = None) -> None:
+    def __init__(self, X: Matrix, metric: KnownMetric, kept: NDArray[np.intp] | None = None) -> None:
         self._kept = kept
         if metric == "precomputed":
             X = X if kept is None else X[np.ix_(kept, kept)]
@@ -163,6 +192,8 @@ class Dissimilarities:
             np.fill_diagonal(self._objects, 0)
             return
         X = X if kept is None else X[kept]
+        if isinstance(metric, Gower):
+            metric = metric.fitted(X)
         frame = make_blocks(X).frame if metric in _OF_DIFFERENCES else None
         self.metric = Metric(metric, frame, 1.0 if frame is None else 1 / float(frame.scale), sparse.issparse(X))
         self._objects = self.metric.objects(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +78,46 @@ def kmeans_plusplus(blocks: Blocks, K: int, rng: np.random.RandomState, most: fl
     """
     block = blocks.joined()
     return seed(block, block.order, rng.uniform(size=(K, 2 + int(np.log(K)))), most)
+
+
+def greedy_seeds(
+    distances: Callable[[NDArray[np.intp]], Array],
+    weight: Array,
+    order: NDArray[np.intp],
+    uniforms: Iterable[Array],
+    most: float = np.inf,
+) -> NDArray[np.intp]:
+    """Greedy k-means++ among objects that are known by their distances; returns the indices of the seeds.
+
+    Parameters
+    ----------
+    distances : callable
+        The squared distances, or dissimilarities, (n, t) of all objects to those of t indices.
+    weight : ndarray of shape (n,)
+    order : ndarray of shape (n,)
+        The order of the objects in which draws invert the distribution.
+    uniforms : iterable of ndarray
+        Uniform numbers: one for the first seed, and for each further one as many as there are candidates.
+    most : float, default=inf
+        Distances above it count as ``most``.
+
+    Examples
+    --------
+    >>> x = np.array([0.0, 0.1, 5.0])
+    >>> uniforms = np.array([0.0]), np.array([0.2, 0.9])
+    >>> greedy_seeds(lambda rows: (x[:, None] - x[rows]) ** 2, np.ones(3), np.arange(3), uniforms)
+    array([0, 2])
+    """
+    closest, left = np.full(len(weight), most), weight.copy()
+    seeds = list[int]()
+    for row in uniforms:
+        drawn = reference.draw(weight * closest if seeds and closest.any() else left, order, row)
+        nearer = np.minimum(distances(drawn), closest[:, None])
+        best = np.argmin(weight @ nearer)
+        closest = nearer[:, best]
+        seeds.append(int(drawn[best]))
+        left[seeds[-1]] = 0  # if all objects are covered, no seed is drawn twice
+    return np.array(seeds)
 
 
 class Candidates(NamedTuple):

@@ -49,7 +49,14 @@ from .._types import Array, Indices, MatrixLike, Seed
 from ..base import InductiveSoftClusterer
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import make_blocks
-from ..engine.dissimilarities import Dissimilarities, distinct_draws, medoid_labels, quantile, validate_objects
+from ..engine.dissimilarities import (
+    Dissimilarities,
+    distinct_draws,
+    medoid_labels,
+    quantile,
+    tag_metric,
+    validate_objects,
+)
 from ..engine.fitting import Fit, not_converged
 from ..engine.initialisation import starting_centers
 from ..engine.loop import Policy, Run, finished
@@ -86,7 +93,9 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         Number of clusters K.
     metric : str, default='euclidean'
         How dissimilar two rows are: a metric of :func:`sklearn.metrics.pairwise_distances` that needs no parameters
-        from the data, or ``'precomputed'``: X is an (n, n) matrix of dissimilarities.
+        from the data, or ``'precomputed'``: X is an (n, n) matrix of dissimilarities. ``'gower'``: X is a data frame of
+        numbers and categories, in which values may be missing, as for :class:`RelationalFCM`; a start from labels then
+        needs O(n^2) memory.
     focal_sets : {'full', 'pairs', 'simple'} or list of sets of indices, default='simple'
         Sets of clusters that may have mass, besides the empty set: all subsets (``'full'``, for K <= 12); single
         clusters, pairs and the set of all (``'pairs'``); single clusters and the set of all (``'simple'``).
@@ -253,12 +262,12 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         self : object
         """
         with Fit[Array](self) as fit:
-            X = validate_objects(self, X, self.metric, reset=True)
+            X, metric = validate_objects(self, X, self.metric, reset=True)
             n = len(X)
             check_enough_samples(n, self.n_clusters)
             self.focal_sets_ = make_focal_sets(self.focal_sets, self.n_clusters)
             rng = check_random_state(self.random_state)
-            objects = Dissimilarities(X, self.metric)
+            objects = Dissimilarities(X, metric)
             labels = self._start_labels(X, objects, rng)
             n_distinct = objects.n_distinct(self.n_clusters)
             pairs, chosen = self._make_pairs(objects, rng)
@@ -309,7 +318,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
         masses : ndarray of shape (n_samples, n_sets)
         """
         check_is_fitted(self, "masses_")
-        X = validate_objects(self, X, self._known.metric.name, reset=False)
+        X, _ = validate_objects(self, X, self._known.metric.name, reset=False)
         with single_threaded_blas():
             masses = self._fitting_masses(
                 self._known_masses, lambda part: self._targets(self._known.measure(X[part])), X.shape
@@ -332,7 +341,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        tag_metric(tags, self.metric)
         return tags
 
     # The method -----------------------------------------------------------------------------------------------------
@@ -389,7 +398,7 @@ class EVCLUS(CredalMixin, InductiveSoftClusterer):
     def _start_labels(self, X: NDArray[Any], objects: Dissimilarities, rng: np.random.RandomState) -> list[Any]:
         """Labels of the starts that come from labels."""
         n_starts = {"auto": 1, "kmeans": self.n_init, "random": 0}[self.init]
-        if self.metric == "precomputed":
+        if self.metric in ("precomputed", "gower"):
             D = objects.between(slice(None), slice(None))
             return [medoid_labels(D, self.n_clusters, rng) for _ in range(n_starts)]
         blocks = make_blocks(X)

@@ -24,7 +24,7 @@ from .profile import Profile
 from .relations import profile_nodes, profile_pairs
 from .result import Explanation
 from .tables import Table, distances_to_means, profile_table, read_clients, read_partitions, read_table
-from .weights import borderline_samples, cluster_sizes, cluster_weights, typical_samples
+from .weights import Sizes, borderline_samples, cluster_sizes, cluster_weights, typical_samples
 from .wording import percent
 from .words import distances_to_words, profile_shares, read_documents, word_shares
 
@@ -103,7 +103,7 @@ def explain(
     elif modality == "features" and feature_names is None and not hasattr(X, "columns"):
         feature_names = getattr(model, "feature_names_in_", None)
     n, of_rows = _num_samples(data), modality in _OF_ROWS
-    return explain_memberships(
+    explanation = explain_memberships(
         memberships_for(model, X, n) if of_rows else clusterer.memberships_,
         data,
         noise_mass=noise_for(model, X, n) if of_rows else getattr(clusterer, "noise_mass_", None),
@@ -114,6 +114,10 @@ def explain(
         n_samples=n_samples,
         name=type(clusterer).__name__,
     )
+    if not len(explanation.sizes.size):
+        said = getattr(clusterer, "_without_clusters", "found no cluster")
+        explanation.notes.insert(0, f"{type(clusterer).__name__} {said}.")
+    return explanation
 
 
 def explain_memberships(
@@ -133,7 +137,7 @@ def explain_memberships(
     Parameters
     ----------
     U : array-like of shape (n_samples, n_clusters)
-        Memberships of any kind, non-negative.
+        Memberships of any kind, non-negative; also of no cluster at all.
     X : data of the modality
         The samples that the memberships are of.
     noise_mass : array-like of shape (n_samples,), default=None
@@ -166,7 +170,10 @@ def explain_memberships(
       right  higher  31 against 15  +1.57 [+1.41, +1.73]
       typical: 21, 34, 22, 29, 30
     """
-    U = check_matrix("U", U, "n_clusters")
+    shape: tuple[int, ...] = getattr(U, "shape", ())
+    without_clusters = shape[1:] == (0,) and shape[0] > 0
+    # The data are read as if there were one cluster, an empty one, which is left out in the end.
+    U = np.zeros((shape[0], 1)) if without_clusters else check_matrix("U", U, "n_clusters")
     noise, notes = check_noise(noise_mass, len(U)), []
     if noise is not None:
         U = without_noise(U, noise)
@@ -179,11 +186,12 @@ def explain_memberships(
     if feature_names is not None and modality in _WITHOUT_FEATURES:
         raise ValueError(f"feature_names must be None for modality={modality!r}: sample_names names the samples.")
     found = _READERS[modality](U, X, sample_names if modality == "graph" else feature_names)
+    sizes = cluster_sizes(U)
     return Explanation(
         model=name,
         modality="distances" if modality == "similarities" else modality,
         n_samples=len(U),
-        sizes=cluster_sizes(U),
+        sizes=Sizes._make(entry[:0] for entry in sizes) if without_clusters else sizes,
         profile=found.profile,
         typical=typical_samples(U, found.cost, n_samples),
         borderline=borderline_samples(U, n_samples),

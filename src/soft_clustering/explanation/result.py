@@ -115,10 +115,12 @@ class Explanation:
     def features(self) -> pandas.DataFrame:
         """A row per cluster and feature, ranked by how much the feature sets the cluster apart, from 1."""
         pandas = require("pandas", "The table of features needs pandas")
-        frames = {k: pandas.DataFrame(self.profile.columns(k)) for k in range(len(self.sizes.size))}
+        K = len(self.sizes.size)
+        frames = {k: pandas.DataFrame(self.profile.columns(k)) for k in range(max(K, 1))}
         for frame in frames.values():
             frame.index = pandas.RangeIndex(1, len(frame) + 1)
-        return pandas.concat(frames, names=["cluster", "rank"])
+        table = pandas.concat(frames, names=["cluster", "rank"])
+        return table if K else table.iloc[:0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON.

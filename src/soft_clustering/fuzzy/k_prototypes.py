@@ -35,17 +35,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array, MatrixLike, Seed
+from .._types import Array, Indices, MatrixLike, Seed
 from ..engine.alternating import PARAMETERS, new_centers
 from ..engine.blocks import Block, Blocks, Frame, Scaling, make_blocks
 from ..engine.collapse import coinciding, duplicates
+from ..engine.initialisation import greedy_seeds
 from ..engine.loop import Policy, Run, no_units, squared_units
 from ..engine.noise import NOISE, NoiseClusterer
 from ..inputs.features import is_dask, validate_matrix, validate_weights
 from ..inputs.mixed import validate_prototypes, validate_table
 from ..kernels import EMPTY
 from ..kernels.centers import CenterStatistics
-from ..kernels.reference import beside_noise, draw, fcm_rule
+from ..kernels.reference import beside_noise, fcm_rule
 from .fuzzifier import resolve_fuzzifier, smaller
 from .mixed_rows import MixedSpace, Part, mixed_blocks
 
@@ -298,20 +299,17 @@ class FuzzyKPrototypes(NoiseClusterer[Array, CenterStatistics]):
         return self._space.points(validate_prototypes("init", self.init, shape, columns, names), frame)
 
     def _seeds(self, block: Block, rng: np.random.RandomState) -> Array:
-        """Greedy k-means++, as in :func:`..engine.initialisation.kmeans_plusplus`."""
+        """Rows drawn by greedy k-means++."""
+
+        def points(rows: Indices) -> Array:
+            return self._space.points(block.X[rows], block.frame)
+
         weight = np.ones(block.n) if block.weight is None else block.weight
         uniforms = rng.uniform(size=(self.n_clusters, 2 + int(np.log(self.n_clusters))))
-
-        def drawn(mass: Array, row: Array) -> Array:
-            return self._space.points(block.X[draw(mass, block.order, row)], block.frame)
-
-        V, closest = drawn(weight, uniforms[0, :1]), np.full(block.n, self._most)
-        for row in uniforms[1:]:
-            closest = np.minimum(closest, self._distances(block, V[-1:])[:, 0])
-            candidates = drawn(weight * closest if closest.any() else weight, row)
-            left = weight @ np.minimum(self._distances(block, candidates), closest[:, None])
-            V = np.vstack([V, candidates[[np.argmin(left)]]])
-        return V
+        draws = [uniforms[0, :1], *uniforms[1:]]
+        return points(
+            greedy_seeds(lambda rows: self._distances(block, points(rows)), weight, block.order, draws, self._most)
+        )
 
     def _distances(self, block: Block, V: Array) -> Array:
         """Squared distances (n, K)."""

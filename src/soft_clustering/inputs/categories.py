@@ -154,6 +154,54 @@ def numeric_columns(
     return numeric
 
 
+class Coding(NamedTuple):
+    """Which columns of a table hold numbers, and which entries of the others are which category."""
+
+    numeric: NDArray[np.bool_]  # (d,)
+    entries: list[Array]  # of each column of categories, sorted
+    texts: list[Levels | None]  # of each column, as validate_table found them
+    names: list[str]  # what a message calls each column
+
+    @property
+    def categories(self) -> list[Levels]:
+        """The categories of each column that has them: texts, or numbers as they are."""
+        texts = [known for known, is_number in zip(self.texts, self.numeric, strict=True) if not is_number]
+        return [entries if known is None else known for entries, known in zip(self.entries, texts, strict=True)]
+
+    @property
+    def edges(self) -> NDArray[np.int64]:
+        """Where the categories of each column begin, and at last their number."""
+        return np.append(0, np.cumsum([len(entries) for entries in self.entries])).astype(np.int64)
+
+    def columns(self, Z: Array) -> Array:
+        """The numbers of rows, then the places of their categories, NaN for a missing one."""
+        columns = [Z[:, self.numeric]]
+        for j, known in zip(np.flatnonzero(~self.numeric).tolist(), self.entries, strict=True):
+            z = Z[:, j]
+            place, there = np.searchsorted(known, z), ~np.isnan(z)
+            wrong = there & (known[np.minimum(place, len(known) - 1)] != z)
+            if wrong.any():
+                raise unknown_categories(np.unique(z[wrong]).tolist(), self.names[j])
+            columns.append(np.where(there, place, np.nan)[:, None])
+        return np.hstack(columns)
+
+
+def coding_of(
+    estimator: BaseEstimator, parameter: Any, texts: list[Levels | None], values: Values, every: Values
+) -> Coding:
+    """The coding of a table, by the parameter ``numeric_features``.
+
+    ``values`` tell which columns hold numbers. ``every`` is those of all rows, the ones of weight 0 included: they get
+    memberships.
+    """
+    numeric, entries = numeric_columns(estimator, parameter, values, texts), list[Array]()
+    for j in np.flatnonzero(~numeric).tolist():
+        found = values.columns[j] if every.columns[j] is None else every.columns[j]
+        known = texts[j]
+        entries.append(np.asarray(found) if known is None else np.arange(float(len(known))))
+    return Coding(numeric, entries, texts, [column_name(estimator, j) for j in range(len(texts))])
+
+
 def _are_codes(values: Array) -> bool:
     return bool((values == np.floor(values)).all() and (np.abs(values) < _CODE).all())
 

@@ -155,7 +155,11 @@ def _numbers_only(estimator: BaseEstimator, X: MatrixLike, reset: bool) -> tuple
     except ValueError as error:
         if not any(words in str(error) for words in _NO_NUMBER):
             raise
-        remedy = "name its columns of categories in categorical_features" if reset else "all of them were in fit"
+        remedy = "all of them were in fit"
+        if reset and hasattr(estimator, "categorical_features"):
+            remedy = "name its columns of categories in categorical_features"
+        elif reset:
+            remedy = "columns of categories must be those of a data frame, of type category, object, string or bool"
         raise ValueError(f"X must hold numbers: {remedy}. {str(error).removeprefix('X ')}") from None
 
 

@@ -42,11 +42,11 @@ from ..engine.alternating import PARAMETERS
 from ..engine.blocks import make_blocks
 from ..engine.collapse import rows_alike
 from ..engine.fitting import Fit, not_converged
+from ..engine.initialisation import greedy_seeds
 from ..engine.loop import Policy, Run
 from ..engine.threads import single_threaded_blas
 from ..inputs.features import check_enough_samples
 from ..inputs.pairwise import validate_kernel_rows
-from ..kernels import reference
 from . import kernel_matrix
 from .gamma import frame_gamma, resolve_gamma
 from .kernel_matrix import FunctionRows, RBFRows, pieces
@@ -557,17 +557,10 @@ def kernel_seeds(space: Space, n: int, K: int, rng: np.random.RandomState) -> ND
     """Rows drawn by greedy k-means++ in feature space, where squared distances are 2 (1 - Khat)."""
 
     def distances(indices: Indices) -> Array:
-        return np.maximum(1 - space.products(space.rows(indices), slice(None)), 0)
+        return np.maximum(1 - space.products(space.rows(indices), slice(None)), 0).T
 
-    order, uniforms = np.arange(n), rng.uniform(size=(K, 2 + int(np.log(K))))
-    seeds = reference.draw(np.ones(n), order, uniforms[0, :1])
-    closest = np.full(n, np.inf)
-    for row in uniforms[1:]:
-        np.minimum(closest, distances(seeds[-1:])[0], out=closest)
-        candidates = reference.draw(closest if closest.any() else np.ones(n), order, row)
-        left = np.minimum(distances(candidates), closest).sum(axis=1)
-        seeds = np.append(seeds, candidates[np.argmin(left)])
-    return seeds
+    uniforms = rng.uniform(size=(K, 2 + int(np.log(K))))
+    return greedy_seeds(distances, np.ones(n), np.arange(n), [uniforms[0, :1], *uniforms[1:]])
 
 
 class CosineRows:

@@ -32,6 +32,8 @@ def check_matrix(name: str, value: MatrixLike, columns: str, n_samples: int | No
     ...
     ValueError: U must have one row per sample, 3 rows. Got shape (1, 2) instead.
     """
+    if columns == "n_clusters":
+        refuse_no_clusters(name, value)
     # Entries near the largest float overflow in the sum that looks for NaN.
     with naming(name), np.errstate(over="ignore", invalid="ignore"):
         U: Array = check_array(_in_memory(value), dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
@@ -42,6 +44,20 @@ def check_matrix(name: str, value: MatrixLike, columns: str, n_samples: int | No
     if U.min() < 0:
         raise ValueError(f"{name} must be >= 0 everywhere. Got a smallest entry of {U.min():g} instead.")
     return U
+
+
+def refuse_no_clusters(name: str, value: object) -> None:
+    """Raise an error for memberships without a column: the fit found no cluster.
+
+    Examples
+    --------
+    >>> refuse_no_clusters("U", np.empty((3, 0)))
+    Traceback (most recent call last):
+    ...
+    ValueError: U must have a column per cluster. Got none: no cluster was found.
+    """
+    if getattr(value, "shape", ())[1:] == (0,):
+        raise ValueError(f"{name} must have a column per cluster. Got none: no cluster was found.")
 
 
 def check_features(X: MatrixLike) -> Any:

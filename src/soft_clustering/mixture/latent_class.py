@@ -37,15 +37,7 @@ from .._types import Array, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.blocks import Block, Blocks, Frame, fit_frame, make_blocks, rows_to_keep
 from ..engine.loop import Policy, Run
-from ..inputs.categories import (
-    Values,
-    column_name,
-    equal_rows,
-    numeric_columns,
-    unknown_categories,
-    validate_table,
-    values_of,
-)
+from ..inputs.categories import Coding, coding_of, equal_rows, validate_table, values_of
 from ..inputs.features import check_enough_samples, is_dask, validate_weights
 from ..inputs.values import Levels
 from ..kernels import EMPTY
@@ -206,8 +198,7 @@ class LatentClass(InformationCriteria[Classes, CategoryStatistics]):
     numeric_means_: NDArray[Any]
     numeric_variances_: NDArray[Any]
     n_parameters_: int
-    _texts: list[Levels | None]
-    _codes: list[Array]
+    _coding: Coding
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "numeric_features": [StrOptions({"auto"}), None, "array-like"],
         "smoothing": [Interval(Real, 0, None, closed="left")],
@@ -250,29 +241,21 @@ class LatentClass(InformationCriteria[Classes, CategoryStatistics]):
     # The rows: numbers as they are, categories as what stands for them ------------------------------------------------
 
     def _blocks(self, X: Any, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
-        rows, gaps, texts = validate_table(self, X, None if frame is None else self._texts)
+        rows, gaps, texts = validate_table(self, X, None if frame is None else self._coding.texts)
         weight = validate_weights(sample_weight, rows)
         if frame is not None:
             return make_blocks(rows, weight, frame, gaps=gaps)
-        self._texts = texts
         blocks = make_blocks(rows, weight, gaps=gaps) if is_dask(rows) else self._distinct_rows(rows, weight, gaps)
-        values = blocks.reduce(values_of)
-        self.numeric_features_ = numeric_columns(self, self.numeric_features, values, texts)
-        if weight is not None:  # also the categories of rows of weight 0, which get memberships
-            plain = Frame(np.zeros(blocks.d), 1.0)
-            every = make_blocks(rows, None, plain, gaps=gaps).reduce(values_of)
-            values = Values([v if every.columns[j] is None else every.columns[j] for j, v in enumerate(values.columns)])
-        self._codes, self.categories_ = [], []
-        for j in np.flatnonzero(~self.numeric_features_).tolist():
-            known = texts[j]
-            self._codes.append(np.asarray(values.columns[j]) if known is None else np.arange(float(len(known))))
-            self.categories_.append(self._codes[-1] if known is None else known)
+        every = values = blocks.reduce(values_of)
+        if weight is not None:
+            every = make_blocks(rows, None, Frame(np.zeros(blocks.d), 1.0), gaps=gaps).reduce(values_of)
+        self._coding = coding_of(self, self.numeric_features, texts, values, every)
         return blocks.in_frame(self._frame_of_numbers(blocks), blocks.mean_variance)
 
     def _frame_of_numbers(self, blocks: Blocks) -> Frame:
         """A frame with the numbers in units of their standard deviations, and the categories as they are."""
         scaled, _ = fit_frame(blocks, "standard")
-        numeric = self.numeric_features_
+        numeric = self._coding.numeric
         return Frame(np.where(numeric, scaled.shift, 0.0), np.where(numeric, scaled.scale, 1.0), scaled.gaps)
 
     def _distinct_rows(self, rows: Array, weight: Array | None, gaps: bool) -> Blocks:
@@ -288,19 +271,6 @@ class LatentClass(InformationCriteria[Classes, CategoryStatistics]):
         blocks.kept = kept[first]
         return blocks
 
-    def _columns(self, Z: Array) -> Array:
-        """The numbers of rows, then the codes of their categories."""
-        columns = [Z[:, self.numeric_features_]]
-        for j, known in zip(np.flatnonzero(~self.numeric_features_).tolist(), self._codes, strict=True):
-            z = Z[:, j]
-            codes = np.searchsorted(known, z).astype(np.float64)
-            there = ~np.isnan(z)
-            wrong = there & (known[np.minimum(codes, len(known) - 1).astype(np.intp)] != z)
-            if wrong.any():
-                raise unknown_categories(np.unique(z[wrong]).tolist(), column_name(self, j))
-            columns.append(np.where(there, codes, np.nan)[:, None])
-        return np.hstack(columns)
-
     # The method -----------------------------------------------------------------------------------------------------
 
     def _starting_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
@@ -310,20 +280,19 @@ class LatentClass(InformationCriteria[Classes, CategoryStatistics]):
         return super()._starting_memberships(blocks, rng, start)
 
     def _from_memberships(self, blocks: Blocks, memberships: Array) -> Classes:
-        K, p = self.n_clusters, int(self.numeric_features_.sum())
-        edges = np.append(0, np.cumsum([len(codes) for codes in self._codes])).astype(np.int64)
+        K, p, edges = self.n_clusters, int(self._coding.numeric.sum()), self._coding.edges
         origin = Classes(np.full(K, 1 / K), np.zeros((edges[-1], K)), edges, np.zeros((K, p)), np.ones((K, p)))
         parts = (
             category_statistics(rows, self._densities(origin), np.ascontiguousarray(own[here]))
             for block, own in zip(blocks.blocks, blocks.split(memberships), strict=True)
-            for here, rows in derived_blocks(block, self._columns)
+            for here, rows in derived_blocks(block, self._coding.columns)
         )
         state = self._update(origin, reduce(CategoryStatistics.merge, parts), blocks)
         return state._replace(weights=origin.weights) if isinstance(self.init, str) else state
 
     def _statistics(self, block: Block, state: Classes) -> CategoryStatistics:
         densities = self._densities(state)
-        parts = (category_statistics(rows, densities) for _, rows in derived_blocks(block, self._columns))
+        parts = (category_statistics(rows, densities) for _, rows in derived_blocks(block, self._coding.columns))
         return reduce(CategoryStatistics.merge, parts)
 
     def _update(self, state: Classes, statistics: CategoryStatistics, blocks: Blocks) -> Classes:
@@ -342,7 +311,7 @@ class LatentClass(InformationCriteria[Classes, CategoryStatistics]):
         variances = np.where(there, scatter + self._ridge(blocks.frame), state.variances)
         if not variances.min() > _TINY:
             k, j = np.argwhere(~(variances > _TINY))[0].tolist()
-            name = column_name(self, int(np.flatnonzero(self.numeric_features_)[j]))
+            name = self._coding.names[np.flatnonzero(self._coding.numeric)[j]]
             raise ValueError(
                 f"The variance of column {name} is 0 in class {k}: it holds too few distinct values of X. Increase "
                 f"reg_covar (got {self.reg_covar:g}), decrease n_clusters (got {self.n_clusters}), or scale X."
@@ -351,7 +320,8 @@ class LatentClass(InformationCriteria[Classes, CategoryStatistics]):
 
     def _ridge(self, frame: Frame) -> Array:
         """What is added to the variances, in the coordinates of the frame."""
-        unit = np.broadcast_to(frame.scale, self.numeric_features_.shape)[self.numeric_features_]
+        numeric = self._coding.numeric
+        unit = np.broadcast_to(frame.scale, numeric.shape)[numeric]
         with np.errstate(over="ignore", under="ignore"):
             ridge: Array = np.minimum(self.reg_covar * unit * unit, 1e200)
         return ridge
@@ -364,27 +334,27 @@ class LatentClass(InformationCriteria[Classes, CategoryStatistics]):
 
     def _posteriors(self, block: Block, state: Classes) -> tuple[NDArray[Any], Array]:
         U, likelihoods = np.empty((block.n, len(state.weights)), dtype=block.X.dtype), np.empty(block.n)
-        for here, rows in derived_blocks(block, self._columns):
+        for here, rows in derived_blocks(block, self._coding.columns):
             U[here], likelihoods[here] = category_memberships(rows, self._densities(state))
         return U, likelihoods
 
     def _store(self, state: Classes, statistics: CategoryStatistics, blocks: Blocks) -> None:
-        numeric, K = self.numeric_features_, self.n_clusters
-        self.weights_ = state.weights
-        self.probabilities_ = (
-            [part.T.copy() for part in np.split(state.probabilities, state.edges[1:-1])] if self._codes else []
-        )
+        coding, K = self._coding, self.n_clusters
+        self.weights_, self.categories_ = state.weights, coding.categories
+        self.numeric_features_ = numeric = coding.numeric
+        shares = np.split(state.probabilities, state.edges[1:-1]) if self.categories_ else []
+        self.probabilities_ = [part.T.copy() for part in shares]
         centers, scale = np.zeros((K, blocks.d)), np.broadcast_to(blocks.frame.scale, numeric.shape)[numeric]
         centers[:, numeric] = state.means
-        for j, codes, shares in zip(np.flatnonzero(~numeric), self._codes, self.probabilities_, strict=True):
-            centers[:, j] = shares @ codes
+        for j, codes, own in zip(np.flatnonzero(~numeric), coding.entries, self.probabilities_, strict=True):
+            centers[:, j] = own @ codes
         centers = blocks.frame.to_input(centers).astype(blocks.dtype)
         self.numeric_means_ = centers[:, numeric]
         with np.errstate(over="ignore"):  # the squares of data beyond 1e154 overflow
             self.numeric_variances_ = state.variances / scale / scale
-        if all(known is None for known in self._texts):
+        if all(known is None for known in coding.texts):
             self.centers_ = centers
-        self._n_answers = [int((shares.max(axis=0) > 0).sum()) for shares in self.probabilities_]
+        self._n_answers = [int((own.max(axis=0) > 0).sum()) for own in self.probabilities_]
         self.n_parameters_ = K - 1 + K * (sum(self._n_answers) - len(self._n_answers) + 2 * int(numeric.sum()))
 
     def _complaints(self, run: Run[Classes], blocks: Blocks) -> list[str]:

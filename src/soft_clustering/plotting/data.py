@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from .._estimators import Estimator
 from .._types import Array, DataLike, MatrixLike
 from ..inputs.features import is_dask, naming
+from ..metrics._validation import refuse_no_clusters
 
 _SMALL = 1 << 20  # entries of a sparse matrix that may be made dense
 _SAME = 1e-24  # variance of equal samples, in squared units of their largest entry
@@ -47,6 +48,7 @@ def check_numbers(name: str, value: ArrayLike, *shape: int | str, negative: bool
 
 def check_memberships(memberships: ArrayLike, n_samples: int | str = "n_samples") -> Array:
     """Return a finite, non-negative (n, K) matrix."""
+    refuse_no_clusters("memberships", memberships)
     return check_numbers("memberships", memberships, n_samples, "n_clusters", negative=False)
 
 

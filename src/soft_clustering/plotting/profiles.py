@@ -69,6 +69,8 @@ class ClusterProfilesDisplay:
         sizes, profile = self.explanation.sizes, self.explanation.profile
         K = len(sizes.size)
         bars = [profile.bars(k, n_top) for k in range(K)]
+        if not bars:
+            raise ValueError("explanation must have clusters. Got none: no cluster was found.")
         n_bars = max(1, *map(len, bars))
         self.axes_ = np.array(panels(ax, K, 3, (4.2, 0.9 + 0.34 * n_bars)))
         self.figure_ = self.axes_[0].figure

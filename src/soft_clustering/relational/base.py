@@ -22,7 +22,14 @@ from .._types import Array, MatrixLike, Seed
 from ..base import as_fitted
 from ..engine.alternating import PARAMETERS
 from ..engine.collapse import columns_alike, rows_alike
-from ..engine.dissimilarities import DissimilarityMetric, Landmarks, validate_objects
+from ..engine.dissimilarities import (
+    DissimilarityMetric,
+    KnownMetric,
+    Landmarks,
+    tag_metric,
+    validate_objects,
+    weight_of_known,
+)
 from ..engine.fitting import Fit, not_converged
 from ..engine.loop import Policy, Run
 from ..engine.noise import NOISE, NoiseOption, middle
@@ -81,7 +88,7 @@ class RelationalClusterer(NoiseOption, Generic[S]):
         return Policy()
 
     @abstractmethod
-    def _relation(self, X: Any, weight: Array | None) -> Relation:
+    def _relation(self, X: Any, weight: Array | None, metric: KnownMetric) -> Relation:
         """The dissimilarities among the training objects."""
 
     @abstractmethod
@@ -108,7 +115,7 @@ class RelationalClusterer(NoiseOption, Generic[S]):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or (n_samples, n_samples) if ``metric='precomputed'``
-            A sparse matrix of features, too, if the class accepts one.
+            A sparse matrix of features, too, if the class accepts one; a data frame for ``metric='gower'``.
         y : ignored
         sample_weight : array-like of shape (n_samples,), default=None
             Weight 2 is the same as the row twice, weight 0 the same as no row.
@@ -118,11 +125,11 @@ class RelationalClusterer(NoiseOption, Generic[S]):
         self : object
         """
         with Fit[S](self) as fit:
-            X = validate_objects(self, X, self.metric, reset=True, accept_sparse=self._sparse)
-            weight = validate_weights(sample_weight, X)
+            X, metric = validate_objects(self, X, self.metric, reset=True, accept_sparse=self._sparse)
+            weight = weight_of_known(X, validate_weights(sample_weight, X), metric)
             n = X.shape[0] if weight is None else int(np.count_nonzero(weight))
             check_enough_samples(n, self.n_clusters)
-            relation, rng = self._relation(X, weight), check_random_state(self.random_state)
+            relation, rng = self._relation(X, weight, metric), check_random_state(self.random_state)
             counted = max(float(len(relation)), relation.weight.sum())
             no_rule = self.metric == "precomputed" and self.m == "auto"
             self.m_ = resolve_fuzzifier(_NO_FEATURES if no_rule else self.m, counted, X.shape[1], self.n_clusters)
@@ -174,8 +181,8 @@ class RelationalClusterer(NoiseOption, Generic[S]):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self._sparse and self.metric != "precomputed"
+        tag_metric(tags, self.metric)
+        tags.input_tags.sparse = self._sparse and self.metric not in ("precomputed", "gower")
         return tags
 
     # What follows from it -------------------------------------------------------------------------------------------
@@ -189,7 +196,7 @@ class RelationalClusterer(NoiseOption, Generic[S]):
     def _new_objects(self, X: MatrixLike) -> Any:
         """Validated new objects."""
         check_is_fitted(self, "memberships_")
-        return validate_objects(self, X, self.metric, reset=False, accept_sparse=self._sparse)
+        return validate_objects(self, X, self._known.metric.name, reset=False, accept_sparse=self._sparse)[0]
 
     def _predict_noise(self, X: MatrixLike) -> NDArray[Any]:
         X = self._new_objects(X)

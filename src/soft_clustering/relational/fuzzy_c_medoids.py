@@ -35,10 +35,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from .._types import Array, MatrixLike, Seed
 from ..engine.alternating import is_drawn
-from ..engine.dissimilarities import DissimilarityMetric
+from ..engine.dissimilarities import DissimilarityMetric, KnownMetric
 from ..engine.fitting import Fit
 from ..engine.loop import Policy, Scale, iterate
 from ..inputs.features import naming, validate_matrix
@@ -76,6 +77,8 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
         How dissimilar two rows are: a metric of :func:`sklearn.metrics.pairwise_distances` that needs no parameters
         from the data, a symmetric function of two rows, or ``'precomputed'``: X is an (n, n) matrix of dissimilarities.
         Sparse rows are for ``'euclidean'``, ``'cityblock'`` and ``'cosine'``.
+        ``'gower'``: X is a data frame of numbers and categories (columns of type category, object, string or bool), in
+        which values may be missing; see Notes.
     exponent : float, default=1.0
         The power of the dissimilarities that is minimised. With 1, far objects pull the medoids less than with 2.
     n_candidates : int or None, default=None
@@ -115,7 +118,7 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
     medoid_indices_ : ndarray of shape (n_clusters,)
         Which samples are the medoids.
     centers_ : ndarray of shape (n_clusters, n_features)
-        The medoids, rows of X; not set for ``metric='precomputed'``.
+        The medoids, rows of X; not set for ``metric='precomputed'`` and ``'gower'``.
     n_clusters_ : int
     m_ : float
         The fuzzifier used.
@@ -143,6 +146,11 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
     Prediction measures new samples to the medoids only. ``metric='precomputed'`` takes the dissimilarities to all
     training samples, or to the medoids, (n_new, K), in their order. ``score`` is minus the objective.
 
+    ``metric='gower'`` measures two rows by the mean, over the columns that both have, of the difference of two numbers
+    in units of the range of the column in ``fit``, at most 1, and of 1 for two different categories [4]_; rows without
+    a common column are 1 apart. In new data a category that was not there in ``fit`` differs from all others. A sample
+    without any value has no influence.
+
     The move is that of [1]_, with ``n_candidates`` its linear variant; the robust variant there, which trims the worst
     objects, is not offered: ``noise_distance`` takes its place. That every object is the medoid of at most one cluster,
     the swaps, which follow [2]_ with the fuzzy objective, and several starts are ours.
@@ -155,6 +163,8 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
        PAM, CLARA, and CLARANS algorithms. Information Systems 101, 101804.
     .. [3] R. N. Dave (1991). Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11),
        657-664.
+    .. [4] J. C. Gower (1971). A general coefficient of similarity and some of its properties. Biometrics 27(4),
+       857-871.
 
     Examples
     --------
@@ -215,7 +225,7 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
     def _policy(self) -> Policy:
         return Policy(residual=changed, place=None)
 
-    def _relation(self, X: Any, weight: Array | None) -> Relation:
+    def _relation(self, X: Any, weight: Array | None, metric: KnownMetric) -> Relation:
         n = X.shape[0] if weight is None else np.count_nonzero(weight)
         held = self.n_candidates is None or self.metric == "precomputed"
         if held and n > MOST_PAIRS and self.metric != "precomputed":
@@ -223,7 +233,7 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
                 f"n_candidates must be an int if n_samples > {MOST_PAIRS}: the dissimilarities of all pairs of "
                 f"n_samples={n} would take {8e-9 * n * n:.1f} GB. Got n_candidates=None instead."
             )
-        return Relation(X, weight, self.metric, self.exponent, held=held)
+        return Relation(X, weight, metric, self.exponent, held=held)
 
     def _runs(self, fit: Fit[Medoids], relation: Relation, rng: np.random.RandomState) -> None:
         def step(medoids: Medoids) -> tuple[Medoids, float]:
@@ -301,22 +311,22 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
     def _store(self, state: Medoids, relation: Relation, X: Any) -> None:
         self.medoid_indices_ = state.copy() if relation.kept is None else relation.kept[state]
         self._known, self._n_known = relation.objects.landmarks(state), len(state)
-        if self.metric != "precomputed":
+        if self.metric not in ("precomputed", "gower"):
             rows = X[self.medoid_indices_]
             self.centers_ = rows.toarray() if sparse.issparse(rows) else rows
 
     def _new_objects(self, X: MatrixLike) -> Any:
-        K, n = len(self.medoid_indices_) if hasattr(self, "medoid_indices_") else 0, getattr(self, "n_features_in_", 0)
+        check_is_fitted(self, "memberships_")
+        K, n = len(self.medoid_indices_), self.n_features_in_
         with naming("X"):
-            to_medoids = self.metric == "precomputed" and np.shape(X)[1:] == (K,) != (n,)
-            if not to_medoids:
+            if self._known.metric.name != "precomputed" or not np.shape(X)[1:] == (K,) != (n,):
                 return super()._new_objects(X)
             given: NDArray[Any] = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         check_dissimilarities(given, square=False)
         return given
 
     def _measured(self, X: Any) -> Array:
-        if X.shape[1] == self.n_features_in_ or self.metric != "precomputed":
+        if X.shape[1] == self.n_features_in_ or self._known.metric.name != "precomputed":
             return super()._measured(X)
         return self._powers(self._known.metric.objects(X))
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import Array, Matrix
-from ..engine.dissimilarities import Dissimilarities, DissimilarityMetric
-from ..kernels import reference
+from ..engine.dissimilarities import Dissimilarities, KnownMetric
+from ..engine.initialisation import greedy_seeds
 
 MOST_PAIRS = 20_000  # objects up to which the matrix of all pairs is held: 3.2 GB
 _FAR = 1e200  # no power is larger: sums of weighted powers stay finite
@@ -47,7 +47,7 @@ class Relation:
         Validated features, or dissimilarities.
     weight : ndarray of shape (n_samples,) or None
         Samples of weight 0 are no objects, so that they cannot matter.
-    metric : str or callable
+    metric : str, callable or Gower
     exponent : float
     held : bool
         Whether the matrix of all pairs is computed at once.
@@ -70,9 +70,7 @@ class Relation:
     array([ 0.,  1., 25.])
     """
 
-    def __init__(
-        self, X: Matrix, weight: Array | None, metric: DissimilarityMetric, exponent: float, *, held: bool
-    ) -> None:
+    def __init__(self, X: Matrix, weight: Array | None, metric: KnownMetric, exponent: float, *, held: bool) -> None:
         self.n_samples = X.shape[0]
         self.kept = None if weight is None or weight.all() else np.flatnonzero(weight)
         self.objects = Dissimilarities(X, metric, self.kept)
@@ -111,17 +109,10 @@ class Relation:
         ----------
         D. Arthur, S. Vassilvitskii (2007). k-means++: the advantages of careful seeding. SODA, 1027-1035.
         """
-        n = len(self)
-        order = np.arange(n) if self._matrix is None else np.argsort(self._matrix @ self.weight, kind="stable")
-        chosen = list(reference.draw(self.weight, order, rng.uniform(size=1)))
-        nearest, left = np.full(n, most), self.weight.copy()
-        for uniforms in rng.uniform(size=(K - 1, 2 + int(np.log(K)))):
-            np.minimum(nearest, self.columns(chosen[-1:])[:, 0], out=nearest)
-            left[chosen[-1]] = 0
-            tried = reference.draw(self.weight * nearest if nearest.any() else left, order, uniforms)
-            potential = self.weight @ np.minimum(self.columns(tried), nearest[:, None])
-            chosen.append(tried[potential.argmin()])
-        return np.array(chosen)
+        held = self._matrix is not None
+        order = np.argsort(self.matrix @ self.weight, kind="stable") if held else np.arange(len(self))
+        uniforms = [rng.uniform(size=1), *rng.uniform(size=(K - 1, 2 + int(np.log(K))))]
+        return greedy_seeds(self.columns, self.weight, order, uniforms, most)
 
     def random(self, K: int, rng: np.random.RandomState) -> NDArray[np.intp]:
         """K different objects, drawn by weight."""

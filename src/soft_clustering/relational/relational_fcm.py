@@ -36,7 +36,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from .._types import Array, Seed
 from ..engine.alternating import is_drawn
-from ..engine.dissimilarities import DissimilarityMetric
+from ..engine.dissimilarities import DissimilarityMetric, KnownMetric
 from ..engine.fitting import Fit
 from ..engine.loop import Policy, Run, Scale, iterate
 from ..inputs.features import validate_matrix
@@ -78,6 +78,8 @@ class RelationalFCM(RelationalClusterer[Prototypes]):
     metric : str or callable, default='euclidean'
         How dissimilar two rows are: a metric of :func:`sklearn.metrics.pairwise_distances` that needs no parameters
         from the data, a symmetric function of two rows, or ``'precomputed'``: X is an (n, n) matrix of dissimilarities.
+        ``'gower'``: X is a data frame of numbers and categories (columns of type category, object, string or bool), in
+        which values may be missing; see Notes.
     exponent : float, default=1.0
         The power of the dissimilarities that is minimised. 1 is FANNY, which far objects pull less; 2 is relational
         fuzzy c-means, with Euclidean distances the result of :class:`FCM`.
@@ -119,7 +121,8 @@ class RelationalFCM(RelationalClusterer[Prototypes]):
         Each prototype as a mean of the training samples; columns sum to 1. With Euclidean distances and exponent 2,
         ``coefficients_.T @ X`` are the centres.
     X_fit_ : ndarray of shape (n_samples, n_features)
-        The training samples, which prediction compares with; not set for ``metric='precomputed'``.
+        The training samples, which prediction compares with; not set for
+        ``metric='precomputed'`` and ``'gower'``.
     n_clusters_ : int
     m_ : float
         The fuzzifier used.
@@ -145,6 +148,11 @@ class RelationalFCM(RelationalClusterer[Prototypes]):
     three times that. More than 20,000 samples are refused. Prediction measures new samples to all training samples:
     ``metric='precomputed'`` takes an (n_new, n) matrix. ``score`` is minus the objective.
 
+    ``metric='gower'`` measures two rows by the mean, over the columns that both have, of the difference of two numbers
+    in units of the range of the column in ``fit``, at most 1, and of 1 for two different categories [5]_; rows without
+    a common column are 1 apart. In new data a category that was not there in ``fit`` differs from all others. A sample
+    without any value has no influence.
+
     The usual m = 2 is too soft with unsquared distances and more than a few features: all memberships become equal, and
     the fit warns of it. FANNY of other packages has one start; here ``n_init`` of them compete.
 
@@ -164,6 +172,8 @@ class RelationalFCM(RelationalClusterer[Prototypes]):
     .. [3] L. Kaufman, P. J. Rousseeuw (1990). Finding Groups in Data, chapter 4. Wiley.
     .. [4] R. N. Dave (1991). Characterization and detection of noise in clustering. Pattern Recognition Letters 12(11),
        657-664.
+    .. [5] J. C. Gower (1971). A general coefficient of similarity and some of its properties. Biometrics 27(4),
+       857-871.
 
     Examples
     --------
@@ -232,14 +242,14 @@ class RelationalFCM(RelationalClusterer[Prototypes]):
         """``"reinferred"`` after a fit that needed a spread: it tells an object from a new one in the same place."""
         return "reinferred" if getattr(self, "spread_", 0.0) > 0 else "exact"
 
-    def _relation(self, X: Any, weight: Array | None) -> Relation:
+    def _relation(self, X: Any, weight: Array | None, metric: KnownMetric) -> Relation:
         n = len(X) if weight is None else np.count_nonzero(weight)
         if n > MOST_PAIRS:
             raise ValueError(
                 f"n_samples={n} must be <= {MOST_PAIRS}: the dissimilarities of all pairs of samples would take "
                 f"{8e-9 * n * n:.1f} GB. Use a sample, or FuzzyCMedoids with n_candidates."
             )
-        return Relation(X, weight, self.metric, self.exponent, held=True)
+        return Relation(X, weight, metric, self.exponent, held=True)
 
     def _runs(self, fit: Fit[Prototypes], relation: Relation, rng: np.random.RandomState) -> None:
         def step(state: Prototypes) -> tuple[Prototypes, float]:
@@ -332,7 +342,7 @@ class RelationalFCM(RelationalClusterer[Prototypes]):
             self.coefficients_ = np.zeros((X.shape[0], self.n_clusters))
             self.coefficients_[relation.kept] = C
         self.spread_ = float(np.float64(self._spread) * relation.powers.unit)
-        if self.metric != "precomputed":
+        if self.metric not in ("precomputed", "gower"):
             self.X_fit_ = X
 
     def _all_distances(self, D: Array, relation: Relation, X: Any) -> Array:

@@ -364,12 +364,19 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
                 }
             }
         } else {
-            for (int64_t j = 0; j < d; j++) {
-                const double mean = g->mean[k * d + j], p = g->factor[k * d + j];
-                for (int r = 0; r < TILE; r++) {
-                    const double y = (T[j * TILE + r] - mean) * p;
-                    quad[r] += y * y;
+            for (int r = 0; r < TILE; r += 4 * LANES) {
+                VEC q[4];
+                for (int v = 0; v < 4; v++)
+                    q[v] = SPLAT(0.0);
+                for (int64_t j = 0; j < d; j++) {
+                    const VEC mean = SPLAT(g->mean[k * d + j]), p = SPLAT(g->factor[k * d + j]);
+                    for (int v = 0; v < 4; v++) {
+                        const VEC y = (LOAD(T + j * TILE + r + v * LANES) - mean) * p;
+                        q[v] += y * y;
+                    }
                 }
+                for (int v = 0; v < 4; v++)
+                    *(VEC *)(quad + r + v * LANES) = q[v];
             }
         }
         if (g->linear)
@@ -423,6 +430,35 @@ static TARGET void NAME(tail_sums)(const gauss_t *g, const rows_t *x, tile_t *t,
     }
 }
 
+/* Add NJ columns of a tile to the moments of diagonal components. */
+static INLINE TARGET void NAME(diagonal_block)(const double *T, const double *w, const double *mean, const int NJ, double *first,
+                                               double *second)
+{
+    VEC f[4], s[4];
+    for (int q = 0; q < NJ; q++)
+        f[q] = s[q] = SPLAT(0.0);
+    for (int r = 0; r < TILE; r += LANES) {
+        const VEC W = LOAD(w + r);
+        for (int q = 0; q < NJ; q++) {
+            const VEC c = LOAD(T + q * TILE + r) - SPLAT(mean[q]), wc = W * c;
+            f[q] += wc;
+            s[q] += wc * c;
+        }
+    }
+    for (int q = 0; q < NJ; q++) {
+        double a[BYTES / sizeof(double)], b[BYTES / sizeof(double)];
+        memcpy(a, &f[q], BYTES);
+        memcpy(b, &s[q], BYTES);
+        double x = 0, y = 0;
+        for (int l = 0; l < LANES; l++) {
+            x += a[l];
+            y += b[l];
+        }
+        first[q] += x;
+        second[q] += y;
+    }
+}
+
 /* Add a tile to the moments about g->mean (second: NULL if not wanted), with the weights in t->D, the tile in t->T. Gaps are
    filled as NAME(complete) found if g->unseen has precisions, else they are left out; seen[k][j], unless it is NULL, gains the weight
    of the rows that have feature j. The covariances of gaps have the weights in t->D; with g->tails those in t->E. */
@@ -437,6 +473,14 @@ static TARGET void NAME(moments)(const gauss_t *g, const rows_t *x, tile_t *t, d
         if (tile_max(w) == 0)
             continue;
         weight[k] += tile_sum(w);
+        if (second && !g->full && !x->gaps) {
+            int64_t j = 0;
+            for (; j + 4 <= d; j += 4)
+                NAME(diagonal_block)(T + j * TILE, w, g->mean + k * d + j, 4, first + k * d + j, second + k * d + j);
+            for (; j < d; j++)
+                NAME(diagonal_block)(T + j * TILE, w, g->mean + k * d + j, 1, first + k * d + j, second + k * d + j);
+            continue;
+        }
         if (x->gaps) {
             NAME(centre_seen)(T, (const double *)t->M, g->mean + k * d, d, C);
             if (g->full && g->unseen)

@@ -85,8 +85,8 @@ def _draw(places: Labels, key: int) -> NDArray[np.uint32]:
     return scramble(scramble(places.astype(np.uint32) ^ low) + high)
 
 
-def move_nodes(A: sparse.csr_array, strengths: Array, pull: Array, order: Labels) -> Labels:
-    """Communities in which no single node gains modularity by a move to one next to it, from a community for each.
+def move_nodes(A: sparse.csr_array, strengths: Array, pull: Array, order: Labels, labels: Labels) -> Labels:
+    """Communities in which no single node gains modularity by a move to one next to it.
 
     A node u gains w(u, c) - pull_u strength_u strength(c) in a community c, where w(u, c) is the weight of its links
     to c. The nodes have their turns in the given order, then whenever a neighbour has moved to another community.
@@ -100,13 +100,15 @@ def move_nodes(A: sparse.csr_array, strengths: Array, pull: Array, order: Labels
     pull : array of shape (n,)
         The resolution over the sum of all strengths.
     order : array of shape (n,)
+    labels : array of shape (n,)
+        Communities to begin with, numbers below n.
     """
     n = A.shape[0]
-    labels = np.arange(n)
+    labels = labels.astype(np.int64)
     if kernels.use_compiled():
         kernels.compiled.move_nodes(*links_of(A), A.data, strengths, pull, order, labels)
         return labels
-    total = strengths.astype(np.float64)
+    total = np.bincount(labels, strengths, n)
     queue, queued = deque(order.tolist()), np.ones(n, dtype=bool)
     while queue:
         u = queue.popleft()
@@ -146,7 +148,8 @@ def ego_links(A: sparse.csr_array, lo: int, hi: int, size: int) -> sparse.csr_ar
         kernels.compiled.ego_links(*links_of(A), A.data, lo, hi, ptr, to, weights)
         return sparse.csr_array((weights[:size], to[:size], ptr), shape=(count, count))
     rows = (A.indices[A.indptr[u] : A.indptr[u + 1]] for u in range(lo, hi))
-    return sparse.csr_array(sparse.block_diag([A[near][:, near] for near in rows if len(near)], format="csr"))
+    blocks = [A[near][:, near] for near in rows if len(near)] or [sparse.csr_array((0, 0))]
+    return sparse.csr_array(sparse.block_diag(blocks, format="csr"))
 
 
 def majority_labels(A: sparse.csr_array, sweeps: int) -> Labels:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _SWEEPS = 10  # of label propagation in ego networks
 _TOGETHER = 1 << 22  # links of ego networks that are clustered together
-_APART = 0.9  # personas per end of a link, from which on the graph has fallen apart
+_APART = 0.8  # personas per end of a link, from which on the graph has fallen apart
 
 
 class EgoSplitting(CommunityFinder):

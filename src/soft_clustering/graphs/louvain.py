@@ -57,8 +57,9 @@ def louvain_labels(
             return labels
         labels, links, strength, rate = moved, A, strengths, pull
         while len(strength) > (K := int(moved.max()) + 1):
-            links, strength = joined(links, moved, K), np.bincount(moved, strength)
-            rate = np.asarray(rate[np.unique(moved, return_index=True)[1]])
+            links = joined(links, moved, K)
+            strength = row_sums(links)
+            rate = rate[np.unique(moved, return_index=True)[1]]
             moved = numbered(move_nodes(links, strength, rate, rng.permutation(K), np.arange(K)))
             labels = moved[labels]
 

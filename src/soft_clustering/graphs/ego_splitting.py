@@ -34,7 +34,7 @@ from ..kernels.communities import ego_links, majority_labels
 from ..kernels.graphs import closed_wedges
 from .louvain import Labels, louvain_labels, numbered
 from .network import soft_modularity
-from .shares import CommunityFinder, divided
+from .shares import CommunityFinder, cut, with_sum_1
 
 if TYPE_CHECKING:
     from typing import Self
@@ -184,7 +184,7 @@ class EgoSplitting(CommunityFinder):
             one_hot = sparse.csr_array((np.ones(len(labels)), (np.arange(len(labels)), labels)), (len(labels), K))
             self.modularity_ = soft_modularity(split, one_hot) if A.nnz else 0.0
             shares = sparse.csr_array((links.data, (nodes, labels[persona])), (A.shape[0], K))
-            self.persona_labels_ = self._set_communities(divided(shares), A, fit, nested=True)[labels]
+            self.persona_labels_ = self._set_communities(A, cut(with_sum_1(shares), self.threshold_))[labels]
             say(self, f"found {self.n_clusters_} communities")
         return self
 

@@ -30,7 +30,7 @@ from .._types import GraphLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.fitting import Fit, say
 from ..kernels.communities import listen
-from .shares import CommunityFinder
+from .shares import CommunityFinder, cut, without_nested
 
 if TYPE_CHECKING:
     from typing import Self
@@ -142,7 +142,7 @@ class SLPA(CommunityFinder):
         -------
         self : object
         """
-        with Fit[None](self) as fit:
+        with Fit[None](self):
             A = self._graph(X)
             self.threshold_ = float(self.min_share)
             rng = check_random_state(self.random_state)
@@ -154,7 +154,7 @@ class SLPA(CommunityFinder):
                 order = rng.permutation(n) if self.asynchronous else None
                 listen(links, memory, past, int(rng.randint(2**64, dtype=np.uint64)), order)
                 say(self, f"round {past} of {self.n_rounds}", level=2)
-            self._set_communities(shares_of_labels(memory), A, fit, nested=False)
+            self._set_communities(A, without_nested(cut(shares_of_labels(memory), self.threshold_)))
             say(self, f"found {self.n_clusters_} communities")
         return self
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .._rows import at_least, row_maxima
 from .._types import Array, GraphLike, Matrix, MatrixLike
 from ..base import InductiveSoftClusterer, Modality
 from ..inputs.features import check_enough_samples
 from ..inputs.graphs import validate_graph, validate_links
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 
 class GraphClusterer(InductiveSoftClusterer):
     """A soft clusterer of the nodes of a graph. New nodes come as rows of links to the nodes of ``fit``.
 
     ``_binary`` says whether the model knows only links that are there or not.
+
+    A model that computes sparse rows of memberships gives them to ``dense_unless_large``: ``memberships_`` and what
+    ``predict_memberships`` returns are CSR arrays where an array would have more than 1e8 entries, and so are covers.
     """
 
     n_features_in_: int
@@ -59,8 +62,8 @@ class GraphClusterer(InductiveSoftClusterer):
             The nodes of each community, in the order of the columns of ``memberships_`` and with the names of
             ``node_names_``; a community without nodes is an empty list.
         """
-        cover = self.get_cover(threshold, top_k)
-        return [self.node_names_[members].tolist() for members in cover.T]
+        cover = sparse.csc_array(self.get_cover(threshold, top_k))
+        return [self.node_names_[cover.indices[lo:hi]].tolist() for lo, hi in pairwise(cover.indptr)]
 
     def _strengths(self) -> NDArray[Any]:
         """What ``threshold_`` is compared with."""
@@ -72,8 +75,8 @@ class GraphClusterer(InductiveSoftClusterer):
             return super()._default_cover()
         strengths = self._strengths()
         # Equal strengths are members of all, whichever way they were rounded.
-        least = np.minimum(self.threshold_, strengths.max(axis=1, keepdims=True)) * (1 - 1e-6)
-        cover: NDArray[np.bool_] = (strengths >= least) & (strengths > 0)
+        least = np.minimum(self.threshold_, row_maxima(strengths)) * (1 - 1e-6)
+        cover: NDArray[np.bool_] = at_least(strengths, least)
         return cover
 
     def __sklearn_tags__(self) -> Tags:
@@ -84,12 +87,12 @@ class GraphClusterer(InductiveSoftClusterer):
         return tags
 
 
-def row_sums(links: sparse.csr_array) -> Array:
+def row_sums(links: Matrix) -> Array:
     """Sums of the rows of a matrix, (n,), in double precision: those of large weights overflow in single precision."""
     return np.asarray(links.astype(np.float64).sum(axis=1)).ravel()
 
 
-def soft_modularity(A: Matrix, C: NDArray[Any]) -> float:
+def soft_modularity(A: Matrix, C: Any) -> float:
     """tr(C^T B C) / 2m: for memberships of 0 and 1 the modularity of the partition.
 
     Examples
@@ -101,7 +104,8 @@ def soft_modularity(A: Matrix, C: NDArray[Any]) -> float:
     A = A.astype(np.float64)
     degrees = row_sums(A)
     total = degrees.sum()
-    return float(np.vdot(C, A @ C) / total - np.square(degrees / total @ C).sum())
+    inside = C.multiply(A @ C).sum() if sparse.issparse(C) else np.vdot(C, A @ C)
+    return float(inside / total - np.square(degrees / total @ C).sum())
 
 
 def mean_weight(A: sparse.csr_array) -> float:

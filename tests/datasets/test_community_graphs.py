@@ -448,7 +448,7 @@ def test_lfr_graphs_are_reproducible():
         ({"n_nodes": 100, "overlap": 0, "min_size": 60}, "mixing=0.1 needs several communities, got one"),
         ({"n_memberships": 12, "min_size": 60}, "n_memberships=12 needs as many communities, got"),
         (
-            {"n_memberships": 4, "overlap": 1, "min_size": 95},
+            {"n_nodes": 100, "overlap": 0.3, "n_memberships": 8, "min_size": 2, "degree": 5, "max_degree": 20},
             "communities are too few to give each node different ones",
         ),
     ],

@@ -30,7 +30,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._rows import dense_unless_large, largest_columns, row_maxima
+from .._rows import dense_unless_large, entries, largest_columns, row_maxima
 from .._types import Array, GraphLike, MatrixLike
 from ..base import as_fitted
 from ..engine.fitting import Fit, not_converged, say
@@ -57,7 +57,8 @@ class LPANNI(GraphClusterer):
     ----------
     min_size : int, default=3
         A label that fewer nodes hold is no community: its nodes go to their other labels or, if they have none, to the
-        communities of their neighbours.
+        communities of their neighbours. If these have none, either, the label stays: a separate part of the graph is a
+        community of its own.
     max_iter : int, default=100
         Largest number of sweeps.
     verbose : int, default=0
@@ -66,8 +67,8 @@ class LPANNI(GraphClusterer):
     Attributes
     ----------
     memberships_ : ndarray of shape (n_nodes, n_clusters_)
-        Coefficients of the communities, rows sum to 1; equal ones for a node without links, or in a part of the graph
-        that is smaller than ``min_size``. A CSR array if it has more than 1e8 entries.
+        Coefficients of the communities, rows sum to 1; equal ones for a node without links. A CSR array if it has more
+        than 1e8 entries.
     labels_ : ndarray of shape (n_nodes,)
         Community of largest coefficient.
     n_clusters_ : int
@@ -172,9 +173,6 @@ class LPANNI(GraphClusterer):
                 self._state = Heard.of(influences, rows)
                 self._set_memberships(dense_unless_large(with_even_rows(rows).astype(A.dtype)))
                 say(self, f"{self.n_clusters_} communities, {run.n_iter} sweeps, {run.ending}")
-                if rows.nnz == 0 and A.nnz:
-                    small = f"LPANNI found no community of min_size={self.min_size} nodes: all nodes are one"
-                    return [small, *not_converged(self, run, passes="sweeps", remedy="")]
                 return not_converged(self, run, passes="sweeps", remedy="")
 
             fit.stores(store)
@@ -269,22 +267,23 @@ def propagated_labels(A: sparse.csr_array) -> NDArray[np.intp]:
 def communities(A: sparse.csr_array, rows: sparse.csr_array, min_size: int) -> sparse.csr_array:
     """The coefficients of the labels that enough nodes hold, the label of the largest sum first.
 
-    A node that holds none of these gets the mean of its neighbours; the row of one whose neighbours have none, either,
-    is empty. There is at least one column.
+    A node that holds none of these gets the mean of its neighbours. In a part of the graph where no label is held by
+    enough nodes, all are kept. Nodes without links have empty rows; there is at least one column.
     """
-    kept = np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]) >= min_size)
-    if len(kept) == 0:
-        return sparse.csr_array((rows.shape[0], 1))
-    sums = np.bincount(rows.indices, rows.data, minlength=rows.shape[1])[kept]
-    rows = with_sum_1(rows[:, kept[np.argsort(-sums, kind="stable")]])
+    n = rows.shape[0]
+    enough = np.bincount(rows.indices, minlength=n) >= min_size
+    kept = with_sum_1(entries(rows, enough[rows.indices]))
     while True:
-        empty = np.flatnonzero(np.diff(rows.indptr) == 0)
-        heard = A[empty] @ rows
+        empty = np.diff(kept.indptr) == 0
+        heard = entries(A, np.repeat(empty, np.diff(A.indptr))) @ kept
         if heard.nnz == 0:
-            rows.sort_indices()
-            return rows
-        places = sparse.csr_array((np.ones(len(empty)), (empty, np.arange(len(empty)))), (len(A.indptr) - 1, len(empty)))
-        rows = sparse.csr_array(rows + places @ with_sum_1(heard))
+            break
+        kept = sparse.csr_array(kept + with_sum_1(heard))
+    kept = sparse.csr_array(kept + entries(rows, np.repeat(empty, np.diff(rows.indptr))))
+    sums = np.bincount(kept.indices, kept.data, minlength=n)
+    kept = kept[:, np.argsort(-sums, kind="stable")[: max(np.count_nonzero(sums), 1)]]
+    kept.sort_indices()
+    return kept
 
 
 def with_sum_1(rows: sparse.csr_array) -> sparse.csr_array:
@@ -327,6 +326,4 @@ class Heard(NamedTuple):
         heard.sort_indices()
         counts = np.diff(heard.indptr)
         least = np.repeat(row_sums(heard) / np.maximum(counts, 1), counts) * EQUAL
-        heard.data[heard.data < least] = 0
-        heard.eliminate_zeros()
-        return with_sum_1(heard)
+        return with_sum_1(entries(heard, heard.data >= least))

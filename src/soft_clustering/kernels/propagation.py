@@ -61,9 +61,7 @@ def walks_from(X: sparse.csr_array, A: sparse.csr_array, passable: NDArray[np.bo
 def _entries_at(M: sparse.csr_array, X: sparse.csr_array) -> Array:
     """The entries of a matrix in the places of those of another one with sorted columns, zeros included."""
     M.sort_indices()
-    places, wanted = (
-        np.repeat(np.arange(m.shape[0]), np.diff(m.indptr)) * m.shape[1] + m.indices for m in (M, X)
-    )
+    places, wanted = (np.repeat(np.arange(m.shape[0]), np.diff(m.indptr)) * m.shape[1] + m.indices for m in (M, X))
     at = np.minimum(np.searchsorted(places, wanted), max(M.nnz - 1, 0))
     entries: Array = np.where(places[at] == wanted, M.data[at], 0.0) if M.nnz else np.zeros(X.nnz)
     return entries

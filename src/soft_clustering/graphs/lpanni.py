@@ -107,16 +107,17 @@ class LPANNI(GraphClusterer):
 
     Examples
     --------
-    Two groups of six that share a node:
+    Two groups of six, and a node with two links to each:
 
     >>> import numpy as np
     >>> from soft_clustering import LPANNI
-    >>> A = np.zeros((11, 11))
-    >>> A[:6, :6] = A[5:, 5:] = 1
+    >>> A = np.zeros((13, 13))
+    >>> A[:6, :6] = A[7:, 7:] = 1
+    >>> A[6, [4, 5, 7, 8]] = A[[4, 5, 7, 8], 6] = 1
     >>> model = LPANNI().fit(A)
     >>> model.n_clusters_
     2
-    >>> model.memberships_[[0, 5, 10]].round(2)
+    >>> model.memberships_[[0, 6, 12]].round(2)
     array([[1. , 0. ],
            [0.5, 0.5],
            [0. , 1. ]])
@@ -207,7 +208,7 @@ class Influences(NamedTuple):
     unit: float
     passable: NDArray[np.bool_]  # (n,), whether walks are made over a node
     importances: Array  # (n,)
-    sums: Array  # (n,), sums of the similarities s_uv
+    sums: Array  # (n,), sums of the similarities s_uv; 1 for a node without links
     values: Array  # (links,)
 
     @classmethod
@@ -220,7 +221,7 @@ class Influences(NamedTuple):
         triangles = row_sums(sparse.csr_array((A.data * two, A.indices, A.indptr), shape=A.shape)) / 2
         importances = scaled(row_sums(A) + triangles, degree > 0)
         similar = sparse.csr_array((A.data + two / 2 + three / 3, A.indices, A.indptr), shape=A.shape)
-        sums = row_sums(similar)
+        sums = np.where(degree > 0, row_sums(similar), 1.0)
         return cls(A, unit, passable, importances, sums, influence(A, similar.data, importances, sums))
 
 

@@ -27,6 +27,8 @@ def walks(A: sparse.csr_array, passable: NDArray[np.bool_]) -> tuple[Array, Arra
     made; it does not restrict where they begin and end.
     """
     two, three = np.zeros(A.nnz), np.zeros(A.nnz)
+    if A.nnz == 0:
+        return two, three
     squares = sparse.csr_array((np.square(A.data), A.indices, A.indptr), shape=A.shape)
     back = np.where(passable, squares @ passable.astype(np.float64), 0)
     nodes = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
@@ -100,7 +102,7 @@ def propagate(A: sparse.csr_array, influence: Array, order: NDArray[np.int64], l
     labels that it hears at least as much as the mean one, with shares in proportion. Of equal labels the present first
     one comes first, or else the one heard first.
     """
-    if kernels.use_compiled():
+    if A.nnz and kernels.use_compiled():
         changed: int = kernels.compiled.propagate(
             *_links(A), influence, order, labels.count, labels.label, labels.share
         )

@@ -525,6 +525,18 @@ REGISTRY: tuple[Row, ...] = (
         suits=("overlap", "weighted", "large"),
     ),
     Row(
+        "LPANNI",
+        "soft_clustering.graphs.lpanni",
+        "graphs",
+        None,
+        "Lu, Zhang, Qu, Kang (2019)",
+        "number of overlapping communities unknown, a quick first answer for large graphs; not for dense communities "
+        "inside each other",
+        "The full text was not at hand: importance, similarity, influence and the rule of the labels are restated from "
+        "public code; weights, the size limit, the threshold and the rule for new nodes are ours.",
+        suits=("overlap", "weighted", "large"),
+    ),
+    Row(
         "CDCGS",
         "soft_clustering.graphs.cdcgs",
         "graphs",

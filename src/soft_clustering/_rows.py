@@ -64,7 +64,7 @@ def at_least(rows: Any, least: Any) -> Any:
     if not sparse.issparse(rows):
         return (rows >= least) & (rows > 0)
     least = np.repeat(np.broadcast_to(least, (rows.shape[0], 1))[:, 0], np.diff(rows.indptr))
-    return _part(rows, (rows.data >= least) & (rows.data > 0))
+    return entries(rows, (rows.data >= least) & (rows.data > 0)).astype(bool)
 
 
 def only_largest(cover: Any, rows: Any, top_k: int) -> Any:
@@ -84,10 +84,17 @@ def only_largest(cover: Any, rows: Any, top_k: int) -> Any:
     order = np.lexsort((-rows.data, np.repeat(np.arange(len(counts)), counts)))
     first = np.empty(rows.nnz, dtype=bool)
     first[order] = np.arange(rows.nnz) - np.repeat(rows.indptr[:-1], counts) < top_k
-    return sparse.csr_array(cover.multiply(_part(rows, first)))
+    return sparse.csr_array(cover.multiply(entries(rows, first).astype(bool)))
 
 
-def _part(rows: sparse.csr_array, kept: NDArray[np.bool_]) -> sparse.csr_array:
-    """The places of some of the entries, as a CSR array of True."""
+def entries(rows: sparse.csr_array, kept: NDArray[np.bool_]) -> sparse.csr_array:
+    """Some of the entries of a CSR array.
+
+    Examples
+    --------
+    >>> entries(sparse.csr_array([[1, 2], [3, 0]]), np.array([False, True, True])).toarray()
+    array([[0, 2],
+           [3, 0]])
+    """
     ends = np.append(0, np.cumsum(kept))[rows.indptr]
-    return sparse.csr_array((np.ones(ends[-1], dtype=bool), rows.indices[kept], ends), shape=rows.shape)
+    return sparse.csr_array((rows.data[kept], rows.indices[kept], ends), shape=rows.shape)

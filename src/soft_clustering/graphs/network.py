@@ -40,7 +40,7 @@ class GraphClusterer(InductiveSoftClusterer):
     def _graph(self, X: GraphLike) -> Any:
         """The adjacency matrix for ``fit``: symmetric CSR without a diagonal, in float64 or float32."""
         A = validate_graph(self, X, binary=self._binary)
-        n_clusters = getattr(self, "n_clusters", None)  # a method that finds the number has none before the fit
+        n_clusters = getattr(self, "n_clusters", None)  # what is no parameter is not known before the fit
         if n_clusters is not None:
             check_enough_samples(A.shape[0], n_clusters)
         return A

@@ -150,6 +150,9 @@ cdef extern from "kernels.h" nogil:
     int ego_links_c "ego_links" (
         const links_t *, const double *, int64_t, int64_t, int64_t, int64_t *, int64_t *, double *)
     int majority_labels_c "majority_labels" (const links_t *, const double *, int64_t, int64_t, int64_t *)
+    int walks_c "walks" (const links_t *, const double *, const double *, int64_t, double *, double *, int)
+    int64_t propagate_c "propagate" (
+        const links_t *, const double *, const int64_t *, int64_t, int64_t *, int64_t *, double *)
     void dirichlet_maximum(double *, const double *, int64_t, double, double, int, int, double, double *)
     int gumbel_softmax_c "gumbel_softmax" (
         const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
@@ -1066,6 +1069,16 @@ def listen(indptr, indices, const double[::1] weights, int32_t[:, ::1] memory, i
         raise MemoryError("not enough memory for the scratch space of a kernel")
 
 
+def walks(indptr, indices, const double[::1] weight, const double[::1] passable, double[::1] two, double[::1] three, int threads):
+    """Weights of the walks of two and of three steps between linked nodes; of three only for one direction of each link."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        status = walks_c(&a, &weight[0], &passable[0], passable.shape[0], &two[0], &three[0], threads)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
 def move_nodes(indptr, indices, const double[::1] weights, const double[::1] strengths, const double[::1] pull,
                const int64_t[::1] order, int64_t[::1] labels):
     """Move nodes between communities while the modularity rises; ``labels`` in place."""
@@ -1097,6 +1110,18 @@ def majority_labels(indptr, indices, const double[::1] weights, int64_t sweeps, 
         status = majority_labels_c(&a, &weights[0], labels.shape[0], sweeps, &labels[0])
     if status < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def propagate(indptr, indices, const double[::1] influence, const int64_t[::1] order, int64_t[::1] count, int64_t[::1] label,
+              double[::1] share):
+    """A sweep of label propagation, in place; gives the number of nodes whose first label changed."""
+    cdef int64_t changed
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        changed = propagate_c(&a, &influence[0], &order[0], order.shape[0], &count[0], &label[0], &share[0])
+    if changed < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+    return changed
 
 
 def gumbel_softmax(

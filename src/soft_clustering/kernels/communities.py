@@ -13,7 +13,7 @@ from scipy import sparse
 
 from .. import kernels
 from .._types import Array
-from .graphs import links_of, scramble
+from .graphs import _links, scramble
 
 _LEAST_GAIN = 1e-10  # a move must gain this part of the strength of a node: rounding alone moves nothing
 _DRAW = 24  # the cost of a number drawn and read from a memory, in multiplications
@@ -50,7 +50,7 @@ def listen(
     if kernels.use_compiled():
         chunks = 1 if order is not None else max(1, min(256, len(memory) // 64))
         number = kernels.threads_for(A.nnz * _DRAW, chunks, threads)
-        kernels.compiled.listen(*links_of(A), A.data, memory, round_, order, key, chunks, number)
+        kernels.compiled.listen(*_links(A), A.data, memory, round_, order, key, chunks, number)
         return
     if order is None:
         everyone = np.arange(len(memory))
@@ -106,7 +106,7 @@ def move_nodes(A: sparse.csr_array, strengths: Array, pull: Array, order: Labels
     n = A.shape[0]
     labels = labels.astype(np.int64)
     if kernels.use_compiled():
-        kernels.compiled.move_nodes(*links_of(A), A.data, strengths, pull, order, labels)
+        kernels.compiled.move_nodes(*_links(A), A.data, strengths, pull, order, labels)
         return labels
     total = np.bincount(labels, strengths, n)
     queue, queued = deque(order.tolist()), np.ones(n, dtype=bool)
@@ -145,7 +145,7 @@ def ego_links(A: sparse.csr_array, lo: int, hi: int, size: int) -> sparse.csr_ar
     if kernels.use_compiled():
         count = int(A.indptr[hi] - A.indptr[lo])
         ptr, to, weights = np.empty(count + 1, np.int64), np.empty(size + 1, np.int64), np.empty(size + 1)
-        kernels.compiled.ego_links(*links_of(A), A.data, lo, hi, ptr, to, weights)
+        kernels.compiled.ego_links(*_links(A), A.data, lo, hi, ptr, to, weights)
         return sparse.csr_array((weights[:size], to[:size], ptr), shape=(count, count))
     rows = (A.indices[A.indptr[u] : A.indptr[u + 1]] for u in range(lo, hi))
     blocks = [A[near][:, near] for near in rows if len(near)] or [sparse.csr_array((0, 0))]
@@ -160,7 +160,7 @@ def majority_labels(A: sparse.csr_array, sweeps: int) -> Labels:
     """
     labels = np.arange(A.shape[0])
     if kernels.use_compiled():
-        kernels.compiled.majority_labels(*links_of(A), A.data, sweeps, labels)
+        kernels.compiled.majority_labels(*_links(A), A.data, sweeps, labels)
         return labels
     for _ in range(sweeps):
         before = labels.copy()

@@ -148,7 +148,7 @@ def affiliation_sweep(
     P(link) = 1 - exp(-F_u . F_v - rate). ``total`` is the sum of the rows and is updated; no entry exceeds ``most``.
     """
     if kernels.use_compiled():
-        kernels.compiled.affiliation_sweep(*links_of(A), F, total, order, rate, most)
+        kernels.compiled.affiliation_sweep(*_links(A), F, total, order, rate, most)
         return
     for u in order:
         rest = total - F[u]
@@ -160,7 +160,7 @@ def affiliation_rows(A: sparse.csr_array, F: Array, f: Array, rate: float, most:
     """Move the rows f (m, wide) of new nodes with links A (m, n) to the nodes of F; in place."""
     total = F.sum(axis=0)
     if kernels.use_compiled():
-        kernels.compiled.affiliation_rows(*links_of(A), F, total, f, rate, most, steps)
+        kernels.compiled.affiliation_rows(*_links(A), F, total, f, rate, most, steps)
         return
     for u in range(len(f)):
         near = F[A.indices[A.indptr[u] : A.indptr[u + 1]]]
@@ -176,7 +176,7 @@ def affiliation_likelihood(A: sparse.csr_array, F: Array, rate: float) -> float:
     n, total = len(F), F.sum(axis=0)
     pairs = (total @ total - np.einsum("ij,ij->", F, F)) / 2 + rate * (n * (n - 1) - A.nnz) / 2
     if kernels.use_compiled():
-        links = kernels.compiled.affiliation_links(*links_of(A), F, rate)
+        links = kernels.compiled.affiliation_links(*_links(A), F, rate)
     else:
         nodes = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
         z = np.einsum("pk,pk->p", F[nodes], F[A.indices])
@@ -188,7 +188,7 @@ def closed_wedges(A: sparse.csr_array) -> Array:
     """For each node, the number of links among the nodes that it is linked to, in both directions."""
     closed = np.zeros(A.shape[0])
     if kernels.use_compiled():
-        kernels.compiled.closed_wedges(*links_of(A), closed)
+        kernels.compiled.closed_wedges(*_links(A), closed)
         return closed
     ones = sparse.csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
     wedges = np.cumsum(ones @ np.diff(A.indptr))
@@ -236,7 +236,7 @@ def gumbel_slope(draws: NDArray[np.float32], mean: Array, slope: Array, t: float
 def _rows(V: sparse.csr_array) -> Any:
     """The links of a CSR matrix with their weights."""
     m = V.shape[1]
-    indptr, indices = links_of(V)
+    indptr, indices = _links(V)
     return kernels.compiled.Rows(V.data, np.zeros(m), np.ones(m), None, indices, indptr, m)
 
 
@@ -259,7 +259,7 @@ def scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return scrambled
 
 
-def links_of(A: sparse.csr_array) -> tuple[Any, Any]:
+def _links(A: sparse.csr_array) -> tuple[Any, Any]:
     """The index arrays of a CSR matrix. SciPy keeps them in one type, so nothing is copied."""
     return A.indptr, A.indices.astype(A.indptr.dtype, copy=False)
 

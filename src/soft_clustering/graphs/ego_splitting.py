@@ -33,7 +33,7 @@ from ..engine.fitting import Fit, say
 from ..kernels.communities import ego_links, majority_labels
 from ..kernels.graphs import closed_wedges
 from .louvain import Labels, louvain_labels, numbered
-from .network import soft_modularity
+from .network import relative_weights, soft_modularity
 from .shares import CommunityFinder, cut, with_sum_1
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class EgoSplitting(CommunityFinder):
             A = self._graph(X)
             self.threshold_ = float(self.min_share)
             rng = check_random_state(self.random_state)
-            links = A.astype(np.float64) / A.data.max(initial=np.finfo(float).tiny)
+            links = relative_weights(A)
             nodes = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
             persona = personas(links, self.ego_clusters, rng)
             self.n_personas_ = int(persona.max(initial=-1)) + 1

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from .._types import Array
 from ..kernels.communities import move_nodes
-from .network import row_sums
+from .network import relative_weights, row_sums
 
 Labels = NDArray[np.int64]
 _LEAST = 1e-300  # in place of a sum of 0
@@ -46,7 +46,7 @@ def louvain_labels(
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
     n = A.shape[0]
-    A = A.astype(np.float64) / A.data.max(initial=_LEAST)
+    A = relative_weights(A)
     strengths = row_sums(A)
     parts = np.zeros(n, dtype=np.int64) if parts is None else parts
     pull: Array = resolution / np.maximum(np.bincount(parts, strengths), _LEAST)[parts]

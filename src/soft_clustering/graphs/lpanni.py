@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from .._rows import dense_unless_large, entries, largest_columns, row_maxima
 from .._types import Array, GraphLike, MatrixLike
@@ -36,7 +35,8 @@ from ..base import as_fitted
 from ..engine.fitting import Fit, not_converged, say
 from ..engine.loop import Policy, Run, silent
 from ..kernels.propagation import EQUAL, Labels, propagate, walks, walks_from
-from .network import GraphClusterer, mean_weight, row_sums
+from .network import mean_weight, row_sums
+from .shares import CommunityFinder, communities, with_even_rows, with_sum_1
 
 if TYPE_CHECKING:
     from typing import Self
@@ -48,7 +48,7 @@ _LEAST_HUB = 10_000  # the walks over a node of fewer links take no time
 _FAINTEST = 1e-30  # in mean weights: no link is weaker
 
 
-class LPANNI(GraphClusterer):
+class LPANNI(CommunityFinder):
     """Overlapping communities by label propagation, in which more important and more similar neighbours count more.
 
     It finds the number of communities, draws no random numbers, and takes about as long as reading the graph.
@@ -124,7 +124,6 @@ class LPANNI(GraphClusterer):
     """
 
     importances_: Array
-    threshold_: float
     _state: Heard
     _policy = Policy(place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -137,12 +136,6 @@ class LPANNI(GraphClusterer):
         self.min_size = min_size
         self.max_iter = max_iter
         self.verbose = verbose
-
-    @property
-    def n_clusters(self) -> int:
-        """The number of communities found, ``n_clusters_``; an AttributeError before ``fit``."""
-        check_is_fitted(self, "n_clusters_")
-        return self.n_clusters_
 
     def fit(self, X: GraphLike, y: object = None) -> Self:
         """Find the communities of a graph.
@@ -170,7 +163,7 @@ class LPANNI(GraphClusterer):
 
             def store(run: Run[Labels]) -> list[str]:
                 self.importances_ = influences.importances
-                rows = communities(influences.A, run.state.rows(A), self.min_size)
+                rows = communities(influences.A, run.state.rows(A), self.min_size)[0]
                 self._state = Heard.of(influences, rows)
                 self._set_memberships(dense_unless_large(with_even_rows(rows).astype(A.dtype)))
                 say(self, f"{self.n_clusters_} communities, {run.n_iter} sweeps, {run.ending}")
@@ -262,45 +255,7 @@ def propagated_labels(A: sparse.csr_array) -> NDArray[np.intp]:
     """The labels that LPANNI gives to the nodes of a graph; -1 without a community."""
     influences, run = Influences.of(A), Run(Labels.of_nodes(A))
     spread(influences, run, _MAX_ITER)
-    return largest_columns(communities(influences.A, run.state.rows(A), _MIN_SIZE))
-
-
-def communities(A: sparse.csr_array, rows: sparse.csr_array, min_size: int) -> sparse.csr_array:
-    """The coefficients of the labels that enough nodes hold, the label of the largest sum first.
-
-    A node that holds none of these gets the mean of its neighbours. In a part of the graph where no label is held by
-    enough nodes, all are kept. Nodes without links have empty rows; there is at least one column.
-    """
-    n = rows.shape[0]
-    enough = np.bincount(rows.indices, minlength=n) >= min_size
-    kept = with_sum_1(entries(rows, enough[rows.indices]))
-    while True:
-        empty = np.diff(kept.indptr) == 0
-        heard = entries(A, np.repeat(empty, np.diff(A.indptr))) @ kept
-        if heard.nnz == 0:
-            break
-        kept = sparse.csr_array(kept + with_sum_1(heard))
-    kept = sparse.csr_array(kept + entries(rows, np.repeat(empty, np.diff(rows.indptr))))
-    sums = np.bincount(kept.indices, kept.data, minlength=n)
-    kept = kept[:, np.argsort(-sums, kind="stable")[: max(np.count_nonzero(sums), 1)]]
-    kept.sort_indices()
-    return kept
-
-
-def with_sum_1(rows: sparse.csr_array) -> sparse.csr_array:
-    """The rows divided by their sums; empty ones stay so."""
-    sums = np.repeat(row_sums(rows), np.diff(rows.indptr))
-    return sparse.csr_array((rows.data / sums, rows.indices, rows.indptr), shape=rows.shape)
-
-
-def with_even_rows(rows: sparse.csr_array) -> sparse.csr_array:
-    """The rows with equal shares in place of empty ones."""
-    n, K = rows.shape
-    empty = np.flatnonzero(np.diff(rows.indptr) == 0)
-    if len(empty) == 0:
-        return rows
-    places = np.repeat(empty, K), np.tile(np.arange(K), len(empty))
-    return sparse.csr_array(rows + sparse.csr_array((np.full(len(empty) * K, 1 / K), places), shape=(n, K)))
+    return largest_columns(communities(influences.A, run.state.rows(A), _MIN_SIZE)[0])
 
 
 class Heard(NamedTuple):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._rows import dense_unless_large, row_maxima
+from .._rows import dense_unless_large, entries, row_maxima
 from .._types import MatrixLike
 from ..base import as_fitted
 from .network import GraphClusterer, row_sums
@@ -60,13 +60,7 @@ class CommunityFinder(GraphClusterer):
 def cut(rows: sparse.csr_array, least: float) -> sparse.csr_array:
     """The entries that are at least this, or the largest of their row; equal ones however they were rounded."""
     bound = np.minimum(least, row_maxima(rows)[:, 0]) * (1 - 1e-6)
-    return part_of(rows, rows.data >= np.repeat(bound, np.diff(rows.indptr)))
-
-
-def part_of(rows: sparse.csr_array, kept: NDArray[np.bool_]) -> sparse.csr_array:
-    """Some of the entries."""
-    ends = np.append(0, np.cumsum(kept))[rows.indptr]
-    return sparse.csr_array((rows.data[kept], rows.indices[kept], ends), shape=rows.shape)
+    return entries(rows, rows.data >= np.repeat(bound, np.diff(rows.indptr)))
 
 
 def with_sum_1(rows: sparse.csr_array) -> sparse.csr_array:
@@ -95,11 +89,11 @@ def without_nested(rows: sparse.csr_array) -> sparse.csr_array:
     inside = (common.data == sizes[a]) & ((sizes[b] > sizes[a]) | (b < a))
     kept = np.ones(rows.shape[1], dtype=bool)
     kept[a[inside]] = False
-    return part_of(rows, kept[rows.indices])
+    return entries(rows, kept[rows.indices])
 
 
 def communities(
-    A: sparse.csr_array, rows: sparse.csr_array, min_size: int, least: float
+    A: sparse.csr_array, rows: sparse.csr_array, min_size: int, least: float = 0.0
 ) -> tuple[sparse.csr_array, NDArray[np.intp]]:
     """The shares of the labels that enough nodes have, that of the largest sum first, and the column of each label.
 
@@ -108,9 +102,9 @@ def communities(
     is not kept is -1. Nodes without links have empty rows; there is at least one column.
     """
     A, linked = A.astype(np.float64), np.diff(A.indptr) > 0
-    rows = with_sum_1(part_of(rows, np.repeat(linked, np.diff(rows.indptr))))
+    rows = with_sum_1(entries(rows, np.repeat(linked, np.diff(rows.indptr))))
     enough = np.bincount(rows.indices, minlength=rows.shape[1]) >= min_size
-    kept = with_sum_1(part_of(rows, enough[rows.indices]))
+    kept = with_sum_1(entries(rows, enough[rows.indices]))
     placed = np.diff(kept.indptr) > 0
     layer, nodes, parts = np.flatnonzero(placed), [], []
     part = kept[layer]

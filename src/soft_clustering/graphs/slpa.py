@@ -30,6 +30,7 @@ from .._types import GraphLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.fitting import Fit, say
 from ..kernels.communities import listen
+from .network import relative_weights
 from .shares import CommunityFinder, cut, without_nested
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ class SLPA(CommunityFinder):
             self.threshold_ = float(self.min_share)
             rng = check_random_state(self.random_state)
             n = A.shape[0]
-            links = A.astype(np.float64) / A.data.max(initial=np.finfo(float).tiny)
+            links = relative_weights(A)
             memory = np.empty((n, self.n_rounds + 1), dtype=np.int32)
             memory[:, 0] = np.arange(n)
             for past in range(1, self.n_rounds + 1):

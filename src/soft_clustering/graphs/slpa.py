@@ -83,7 +83,7 @@ class SLPA(CommunityFinder):
     nodes. It runs on several threads, and the result depends on the seed only, not on their number. Labels mix more
     slowly, so that more rounds are needed. Ours, too, are the weights, a neighbour's label counting as much as the
     link, and what becomes of nodes whose labels are all dropped: they keep the largest, or take the mean of their
-    neighbours.
+    neighbours. Separate parts of the graph with fewer than ``min_size`` nodes keep their labels.
 
     Time is O(nnz n_rounds); memory is O(nnz + n n_rounds). The rule for new nodes is ours, the mean of the rows of the
     nodes that they are linked to, without shares below 0.25. It is weak where many nodes are in several communities.

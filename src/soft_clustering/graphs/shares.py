@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._rows import dense_unless_large, entries, row_maxima
 from .._types import MatrixLike
 from ..base import as_fitted
-from .network import GraphClusterer, row_sums
+from .network import GraphClusterer, relative_weights, row_sums
 
 _LEAST_OF_NEW = 0.25  # a smaller share of a new node is dropped
 
@@ -101,7 +101,7 @@ def communities(
     ``least``. In a part of the graph where no label is held by enough nodes, all are kept. The column of a label that
     is not kept is -1. Nodes without links have empty rows; there is at least one column.
     """
-    A, linked = A.astype(np.float64), np.diff(A.indptr) > 0
+    A, linked = relative_weights(A), np.diff(A.indptr) > 0
     rows = with_sum_1(entries(rows, np.repeat(linked, np.diff(rows.indptr))))
     enough = np.bincount(rows.indices, minlength=rows.shape[1]) >= min_size
     kept = with_sum_1(entries(rows, enough[rows.indices]))

@@ -79,9 +79,9 @@ class SLPA(CommunityFinder):
     Notes
     -----
     The method of [1]_. By default speakers draw from what they remember of earlier rounds, and not of the present one,
-    which is ours: the communities were better on most of our graphs, and a round does not depend on the order of the
-    nodes. It runs on several threads, and the result depends on the seed only, not on their number. Labels mix more
-    slowly, so that more rounds are needed. Ours, too, are the weights, a neighbour's label counting as much as the
+    which is ours: a round then does not depend on the order of the nodes. It runs on several threads, and the result
+    depends on the seed only, not on their number. Labels mix more slowly, so that more rounds are needed; the
+    communities are a little better. Ours, too, are the weights, a neighbour's label counting as much as the
     link, and what becomes of nodes whose labels are all dropped: they keep the largest, or take the mean of their
     neighbours. Separate parts of the graph with fewer than ``min_size`` nodes keep their labels.
 

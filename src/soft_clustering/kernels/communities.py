@@ -86,7 +86,7 @@ def _draw(places: Labels, key: int) -> NDArray[np.uint32]:
 
 
 def move_nodes(A: sparse.csr_array, strengths: Array, pull: Array, order: Labels, labels: Labels) -> Labels:
-    """Communities in which no single node gains modularity by a move to one next to it.
+    """Communities after moves of single nodes, each to the community next to it that gains most modularity.
 
     A node u gains w(u, c) - pull_u strength_u strength(c) in a community c, where w(u, c) is the weight of its links
     to c. The nodes have their turns in the given order, then whenever a neighbour has moved to another community.

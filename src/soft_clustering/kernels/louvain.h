@@ -2,8 +2,8 @@
 
 #define LEAST_GAIN 1e-10 /* a move must gain this part of the strength of a node: rounding alone moves nothing */
 
-/* Nodes move one by one to the community next to them that gains most modularity, until none gains any. In the beginning each
-   has its turn, in the given order; later those next to one that has moved. `pull` is the resolution over the sum of the
+/* Nodes move one by one to the community next to them that gains most modularity. In the beginning each has its turn, in the
+   given order; later those next to one that has moved, until none moves. `pull` is the resolution over the sum of the
    strengths. Returns -1 if memory ran out. */
 static int move_nodes(const links_t *links, const double *weight, const double *strength, const double *pull,
                       const int64_t *order, int64_t n, int64_t *label)

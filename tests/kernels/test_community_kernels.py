@@ -93,7 +93,7 @@ def test_equal_labels_are_heard_equally_often():
 
 @pytest.mark.parametrize("in_turn", [False, True])
 def test_only_those_who_listen_in_turn_hear_this_round(in_turn):
-    """On a path 0 - 1 - 2 with a room for two labels, node 1 has the label 0 after its turn, and passes it on or not."""
+    """On a path 0 - 1 - 2 node 1 has heard the label 0 after its turn, and may pass it on in the same round."""
     A = sparse.csr_array(np.array([[0, 5, 0], [5, 0, 1], [0, 1, 0]], dtype=float))
     heard = set()
     for key in range(200):

@@ -36,6 +36,7 @@ from .graphs.bayesian_nmf import BayesianNMF as BayesianNMF
 from .graphs.bigclam import BIGCLAM as BIGCLAM
 from .graphs.cdcgs import CDCGS as CDCGS
 from .graphs.dmon import DMoN as DMoN
+from .graphs.link_mixture import LinkMixture as LinkMixture
 from .graphs.lpanni import LPANNI as LPANNI
 from .graphs.mmsb import MMSB as MMSB
 from .graphs.nocd import NOCD as NOCD

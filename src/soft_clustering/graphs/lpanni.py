@@ -30,13 +30,13 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from .._rows import dense_unless_large, entries, largest_columns, row_maxima
+from .._rows import dense_unless_large, entries, largest_columns, row_maxima, with_even_rows, with_sum_1
 from .._types import Array, GraphLike, MatrixLike
 from ..base import as_fitted
 from ..engine.fitting import Fit, not_converged, say
 from ..engine.loop import Policy, Run, silent
 from ..kernels.propagation import EQUAL, Labels, propagate, walks, walks_from
-from .network import GraphClusterer, mean_weight, row_sums
+from .network import GraphClusterer, in_units, row_sums, weight_unit
 
 if TYPE_CHECKING:
     from typing import Self
@@ -45,7 +45,6 @@ _THRESHOLD = 0.25  # coefficient of a member
 _MIN_SIZE, _MAX_ITER = 3, 100
 _HUB = 10  # in roots of the number of links: the degree from which on no walk is made over a node
 _LEAST_HUB = 10_000  # the walks over a node of fewer links take no time
-_FAINTEST = 1e-30  # in mean weights: no link is weaker
 
 
 class LPANNI(GraphClusterer):
@@ -214,7 +213,7 @@ class Influences(NamedTuple):
     @classmethod
     def of(cls, A: sparse.csr_array) -> Influences:
         """The influences in a graph; those of equal weights are those of no weights."""
-        unit = 1.0 if A.nnz == 0 else float(A.data[0]) if (A.data == A.data[0]).all() else mean_weight(A)
+        unit = weight_unit(A)
         A, degree = in_units(A, unit), np.diff(A.indptr)
         passable = degree <= max(_HUB * np.sqrt(A.nnz), _LEAST_HUB)
         two, three = walks(A, passable)
@@ -223,12 +222,6 @@ class Influences(NamedTuple):
         similar = sparse.csr_array((A.data + two / 2 + three / 3, A.indices, A.indptr), shape=A.shape)
         sums = np.where(degree > 0, row_sums(similar), 1.0)
         return cls(A, unit, passable, importances, sums, influence(A, similar.data, importances, sums))
-
-
-def in_units(A: sparse.csr_array, unit: float) -> sparse.csr_array:
-    """The links in units of a weight."""
-    weights = np.maximum(A.data.astype(np.float64) / unit, _FAINTEST)
-    return sparse.csr_array((weights, A.indices, A.indptr), shape=A.shape)
 
 
 def scaled(x: Array, counts: NDArray[np.bool_]) -> Array:
@@ -285,22 +278,6 @@ def communities(A: sparse.csr_array, rows: sparse.csr_array, min_size: int) -> s
     kept = kept[:, np.argsort(-sums, kind="stable")[: max(np.count_nonzero(sums), 1)]]
     kept.sort_indices()
     return kept
-
-
-def with_sum_1(rows: sparse.csr_array) -> sparse.csr_array:
-    """The rows divided by their sums; empty ones stay so."""
-    sums = np.repeat(row_sums(rows), np.diff(rows.indptr))
-    return sparse.csr_array((rows.data / sums, rows.indices, rows.indptr), shape=rows.shape)
-
-
-def with_even_rows(rows: sparse.csr_array) -> sparse.csr_array:
-    """The rows with equal shares in place of empty ones."""
-    n, K = rows.shape
-    empty = np.flatnonzero(np.diff(rows.indptr) == 0)
-    if len(empty) == 0:
-        return rows
-    places = np.repeat(empty, K), np.tile(np.arange(K), len(empty))
-    return sparse.csr_array(rows + sparse.csr_array((np.full(len(empty) * K, 1 / K), places), shape=(n, K)))
 
 
 class Heard(NamedTuple):

@@ -268,3 +268,4 @@ static void store(const job_t *job, const tile_t *t, int64_t first, int64_t coun
 #include "dirichlet.h"
 #include "hierarchy.h"
 #include "propagation.h"
+#include "links.h"

@@ -59,7 +59,7 @@ class LinkMixture(GraphClusterer):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Number of communities. None takes it from the start.
+        Number of communities. None takes that of the start, or as many as :class:`~soft_clustering.LPANNI` finds.
     init : {'auto', 'propagation', 'spectral', 'random'} or array of shape (n_nodes, n_clusters), default='auto'
         Starting communities: ``'propagation'``, those of :class:`~soft_clustering.LPANNI`, who finds their number;
         ``'spectral'``, clusters of a spectral embedding; ``'random'``, random memberships, which need several starts;
@@ -230,17 +230,16 @@ class LinkMixture(GraphClusterer):
         return made
 
     def _start_method(self) -> str:
-        """The kind of start, ``'array'`` for memberships; raise an error if it does not fit ``n_clusters``."""
+        """The kind of start, ``'array'`` for memberships; raise an error if it does not go with ``n_clusters``."""
         if not is_drawn(self.init):
             return "array"
-        found = self.n_clusters is None
-        init = str(self.init)
-        if init == "auto":
-            return "propagation" if found else "spectral"
-        if found != (init in FINDING):
-            what = "needs the number of communities" if found else "finds the number of communities"
-            raise ValueError(f"init={init!r} {what}. Got n_clusters={self.n_clusters!r}.")
-        return init
+        if self.init == "auto":
+            return "propagation" if self.n_clusters is None else "spectral"
+        if self.init in FINDING and self.n_clusters is not None:
+            raise ValueError(
+                f"init={self.init!r} finds the number of communities: n_clusters must be None. Got {self.n_clusters!r}."
+            )
+        return str(self.init)
 
     def _start(self, A: sparse.csr_array, init: str, rng: np.random.RandomState) -> sparse.csr_array:
         """Memberships to start from; rows of nodes without a community are empty."""
@@ -250,12 +249,15 @@ class LinkMixture(GraphClusterer):
             if (U < 0).any() or (U.sum(axis=1) == 0).any():
                 raise ValueError("init must have entries >= 0, not all 0 in any row.")
             return with_sum_1(sparse.csr_array(U))
+        if K is None:
+            labels = FINDING.get(init, propagated_labels)(A)
+            K = int(labels.max()) + 1
         if init == "random":
             return sparse.csr_array(rng.dirichlet(np.ones(K), n))
-        labels = FINDING[init](A) if K is None else GIVEN[init](A, K, rng)
+        if init in GIVEN:
+            labels = GIVEN[init](A, K, rng)
         nodes = np.flatnonzero(labels >= 0)
-        shape = n, int(labels.max()) + 1 if K is None else K
-        return sparse.csr_array((np.ones(len(nodes)), (nodes, labels[nodes])), shape=shape)
+        return sparse.csr_array((np.ones(len(nodes)), (nodes, labels[nodes])), shape=(n, K))
 
     def _store(self, theta: sparse.csr_array, A: sparse.csr_array) -> list[str]:
         """Set the results; gives what to warn of."""
@@ -292,7 +294,7 @@ class LinkMixture(GraphClusterer):
 
     @as_fitted
     def score(self, X: MatrixLike, y: object = None) -> float:
-        """Mean log likelihood of the links of new nodes, without its constant.
+        """Mean logarithm of the expected weight of the links of new nodes.
 
         Parameters
         ----------
@@ -303,10 +305,12 @@ class LinkMixture(GraphClusterer):
         Returns
         -------
         score : float
-            The likelihood of a node is that of its best strengths.
+            Each node has the strengths that fit its links best, and each link counts by its weight; in units of the
+            mean weight in ``fit``. 0 without links.
         """
-        k, logs = self._link_ends(self._links(X))
-        return float(np.mean(logs - row_sums(k)))
+        links = self._links(X)
+        logs = self._link_ends(links)[1]
+        return float(logs.sum() / in_units(links, self._unit).data.sum()) if links.nnz else 0.0
 
     def _link_ends(self, links: sparse.csr_array) -> tuple[sparse.csr_array, Array]:
         """The k of new nodes, and sum_j a_ij log(t_i . theta_j) for each."""

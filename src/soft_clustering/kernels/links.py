@@ -38,7 +38,7 @@ def link_rows(A: sparse.csr_array, P: sparse.csr_array, Q: sparse.csr_array) -> 
     if A.nnz == 0:
         return k, logs
     if kernels.use_compiled():
-        threads = kernels.threads_for(int(16 * A.nnz * (1 + Q.nnz / Q.shape[0])), max(1, A.shape[0] // _CHUNK))
+        threads = kernels.threads_for(16 * A.nnz, max(1, A.shape[0] // _CHUNK))
         longest = int(np.diff(P.indptr).max())
         kernels.compiled.link_rows(*_links(A), A.data, *_arrays(P), *_arrays(Q), P.shape[1], longest, k, logs, threads)
         return k, logs

@@ -518,6 +518,25 @@ REGISTRY: tuple[Row, ...] = (
         suits=("overlap", "weighted", "large"),
     ),
     Row(
+        "SLPA",
+        "soft_clustering.graphs.slpa",
+        "graphs",
+        None,
+        "Xie, Szymanski, Liu (2011)",
+        "large graphs, weighted or not, number of overlapping communities unknown; not for dense nested ones",
+        suits=("overlap", "weighted", "large"),
+    ),
+    Row(
+        "EgoSplitting",
+        "soft_clustering.graphs.ego_splitting",
+        "graphs",
+        None,
+        "Epasto, Lattanzi, Paes Leme (2017)",
+        "dense neighbourhoods of overlapping circles, weighted or not, number of them unknown; not for graphs with few "
+        "triangles or many chance links",
+        suits=("overlap", "weighted", "large"),
+    ),
+    Row(
         "LPANNI",
         "soft_clustering.graphs.lpanni",
         "graphs",

@@ -124,8 +124,10 @@ def with_sum_1(rows: sparse.csr_array) -> sparse.csr_array:
     array([[0.25, 0.75],
            [0.  , 0.  ]])
     """
-    sums = np.repeat(np.asarray(rows.sum(axis=1)).ravel(), np.diff(rows.indptr))
-    return sparse.csr_array((rows.data / sums, rows.indices, rows.indptr), shape=rows.shape)
+    data = rows.data / np.repeat(row_maxima(rows)[:, 0], np.diff(rows.indptr))  # sums might overflow
+    rows = sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+    rows.data /= np.repeat(np.asarray(rows.sum(axis=1)).ravel(), np.diff(rows.indptr))
+    return rows
 
 
 def with_even_rows(rows: sparse.csr_array) -> sparse.csr_array:

@@ -180,7 +180,7 @@ def test_no_links_is_said(make):
     with pytest.warns(UserWarning, match="X has no link between different nodes") as caught:
         model = make(3).fit(np.zeros((5, 5)))
     assert caught[0].filename == __file__
-    assert model.converged_
+    assert getattr(model, "converged_", True)  # SLPA and EgoSplitting do not converge
     # Nothing tells the communities apart: equal shares, or none.
     K = model.n_clusters_
     np.testing.assert_array_equal(model.memberships_, np.full((5, K), 1 / K if model.partition_constrained else 0.0))

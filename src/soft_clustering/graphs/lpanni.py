@@ -28,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from .._rows import dense_unless_large, entries, largest_columns, row_maxima, with_even_rows, with_sum_1
 from .._types import Array, GraphLike, MatrixLike
@@ -36,7 +35,8 @@ from ..base import as_fitted
 from ..engine.fitting import Fit, not_converged, say
 from ..engine.loop import Policy, Run, silent
 from ..kernels.propagation import EQUAL, Labels, propagate, walks, walks_from
-from .network import GraphClusterer, in_units, row_sums, weight_unit
+from .network import in_units, row_sums, weight_unit
+from .shares import CommunityFinder, communities
 
 if TYPE_CHECKING:
     from typing import Self
@@ -47,7 +47,7 @@ _HUB = 10  # in roots of the number of links: the degree from which on no walk i
 _LEAST_HUB = 10_000  # the walks over a node of fewer links take no time
 
 
-class LPANNI(GraphClusterer):
+class LPANNI(CommunityFinder):
     """Overlapping communities by label propagation, in which more important and more similar neighbours count more.
 
     It finds the number of communities, draws no random numbers, and takes about as long as reading the graph.
@@ -123,7 +123,6 @@ class LPANNI(GraphClusterer):
     """
 
     importances_: Array
-    threshold_: float
     _state: Heard
     _policy = Policy(place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -136,12 +135,6 @@ class LPANNI(GraphClusterer):
         self.min_size = min_size
         self.max_iter = max_iter
         self.verbose = verbose
-
-    @property
-    def n_clusters(self) -> int:
-        """The number of communities found, ``n_clusters_``; an AttributeError before ``fit``."""
-        check_is_fitted(self, "n_clusters_")
-        return self.n_clusters_
 
     def fit(self, X: GraphLike, y: object = None) -> Self:
         """Find the communities of a graph.
@@ -169,7 +162,7 @@ class LPANNI(GraphClusterer):
 
             def store(run: Run[Labels]) -> list[str]:
                 self.importances_ = influences.importances
-                rows = communities(influences.A, run.state.rows(A), self.min_size)
+                rows = communities(influences.A, run.state.rows(A), self.min_size)[0]
                 self._state = Heard.of(influences, rows)
                 self._set_memberships(dense_unless_large(with_even_rows(rows).astype(A.dtype)))
                 say(self, f"{self.n_clusters_} communities, {run.n_iter} sweeps, {run.ending}")
@@ -255,29 +248,7 @@ def propagated_labels(A: sparse.csr_array) -> NDArray[np.intp]:
     """The labels that LPANNI gives to the nodes of a graph; -1 without a community."""
     influences, run = Influences.of(A), Run(Labels.of_nodes(A))
     spread(influences, run, _MAX_ITER)
-    return largest_columns(communities(influences.A, run.state.rows(A), _MIN_SIZE))
-
-
-def communities(A: sparse.csr_array, rows: sparse.csr_array, min_size: int) -> sparse.csr_array:
-    """The coefficients of the labels that enough nodes hold, the label of the largest sum first.
-
-    A node that holds none of these gets the mean of its neighbours. In a part of the graph where no label is held by
-    enough nodes, all are kept. Nodes without links have empty rows; there is at least one column.
-    """
-    n = rows.shape[0]
-    enough = np.bincount(rows.indices, minlength=n) >= min_size
-    kept = with_sum_1(entries(rows, enough[rows.indices]))
-    while True:
-        empty = np.diff(kept.indptr) == 0
-        heard = entries(A, np.repeat(empty, np.diff(A.indptr))) @ kept
-        if heard.nnz == 0:
-            break
-        kept = sparse.csr_array(kept + with_sum_1(heard))
-    kept = sparse.csr_array(kept + entries(rows, np.repeat(empty, np.diff(rows.indptr))))
-    sums = np.bincount(kept.indices, kept.data, minlength=n)
-    kept = kept[:, np.argsort(-sums, kind="stable")[: max(np.count_nonzero(sums), 1)]]
-    kept.sort_indices()
-    return kept
+    return largest_columns(communities(influences.A, run.state.rows(A), _MIN_SIZE)[0])
 
 
 class Heard(NamedTuple):

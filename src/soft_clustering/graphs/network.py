@@ -129,6 +129,12 @@ def in_units(A: sparse.csr_array, unit: float) -> sparse.csr_array:
     return sparse.csr_array((weights, A.indices, A.indptr), shape=A.shape)
 
 
+def relative_weights(A: sparse.csr_array) -> sparse.csr_array:
+    """The links in units of the largest weight, in double precision; equal weights become 1."""
+    weights = A.data.astype(np.float64)
+    return sparse.csr_array((weights / weights.max(initial=0), A.indices, A.indptr), shape=A.shape)
+
+
 def neighbour_means(links: sparse.csr_array, rows: NDArray[Any]) -> Array:
     """Mean of the rows of the linked nodes, weighted by the links; zeros without a link."""
     links = links.astype(np.float64)

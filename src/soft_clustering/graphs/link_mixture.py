@@ -38,6 +38,7 @@ from ..engine.fitting import Fit, not_converged
 from ..engine.loop import Policy, Run, finished, iterate, objective_change
 from ..inputs.features import naming, validate_matrix
 from ..kernels.links import link_rows
+from .louvain import louvain_labels
 from .lpanni import propagated_labels
 from .network import GraphClusterer, in_units, row_sums, weight_unit
 from .spectral import spectral_labels
@@ -46,10 +47,11 @@ if TYPE_CHECKING:
     from typing import Self
 
 _PREDICTION_STEPS = 100
-#: Labels of the nodes to start from, -1 for none: by methods that find the number of communities, and by others.
-FINDING: dict[str, Callable[[sparse.csr_array], NDArray[np.intp]]] = {"propagation": propagated_labels}
-GIVEN: dict[str, Callable[[sparse.csr_array, int, np.random.RandomState], NDArray[np.intp]]] = {
-    "spectral": spectral_labels
+Labels = NDArray[np.intp]  # of the nodes to start from, -1 for none
+#: The starts that find the number of communities: from links, resolution and random state.
+FINDING: dict[str, Callable[[sparse.csr_array, float, np.random.RandomState], Labels]] = {
+    "propagation": lambda A, resolution, rng: propagated_labels(A),
+    "modularity": louvain_labels,
 }
 
 
@@ -60,22 +62,26 @@ class LinkMixture(GraphClusterer):
     ----------
     n_clusters : int or None, default=None
         Number of communities. None takes that of the start, or as many as :class:`~soft_clustering.LPANNI` finds.
-    init : {'auto', 'propagation', 'spectral', 'random'} or array of shape (n_nodes, n_clusters), default='auto'
-        Starting communities: ``'propagation'``, those of :class:`~soft_clustering.LPANNI`, who finds their number;
-        ``'spectral'``, clusters of a spectral embedding; ``'random'``, random memberships, which need several starts;
-        or memberships, which force one start. A node then begins half with its own and half with the communities of
-        its neighbours. ``'auto'`` is ``'propagation'`` where ``n_clusters`` is None and ``'spectral'`` where it is
+    init : {'auto', 'propagation', 'modularity', 'spectral', 'random'} or array of shape (n_nodes, n_clusters), \
+            default='auto'
+        Starting communities. Two kinds find their number: ``'propagation'``, those of
+        :class:`~soft_clustering.LPANNI`, and ``'modularity'``, those of large modularity (Louvain's method). The others
+        are ``'spectral'``, clusters of a spectral embedding; ``'random'``, random memberships, which need several
+        starts; or memberships, which force one start. A node begins half with its own and half with the communities
+        of its neighbours. ``'auto'`` is ``'propagation'`` where ``n_clusters`` is None and ``'spectral'`` where it is
         given.
+    resolution : float, default=1.0
+        Of ``'modularity'``: the larger, the more communities.
     prune_tol : float, default=1e-3
         Memberships that shrink and together explain less than this part of each link are set to 0.
     n_init : int, default=1
-        Starts of ``'spectral'`` and ``'random'``; the one of largest likelihood is kept.
+        Starts that draw random numbers; the one of largest likelihood is kept.
     max_iter : int, default=500
         Passes per start.
     tol : float, default=1e-6
         Converged when the log likelihood changes by at most this part of itself.
     random_state : int, RandomState or None, default=None
-        Seed of the starts; ``'propagation'`` draws nothing.
+        Seed of the starts.
     verbose : int, default=0
         1 prints a line per start, 2 a line per pass.
 
@@ -148,7 +154,8 @@ class LinkMixture(GraphClusterer):
     _policy = Policy(sense="max", residual=objective_change, by_objective=True, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
         "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"auto", "random", *FINDING, *GIVEN}), "array-like"],
+        "init": [StrOptions({"auto", "spectral", "random", *FINDING}), "array-like"],
+        "resolution": [Interval(Real, 0, None, closed="neither")],
         "prune_tol": [Interval(Real, 0, 1, closed="left")],
     }
 
@@ -157,6 +164,7 @@ class LinkMixture(GraphClusterer):
         n_clusters: int | None = None,
         *,
         init: str | ArrayLike = "auto",
+        resolution: float = 1.0,
         prune_tol: float = 1e-3,
         n_init: int = 1,
         max_iter: int = 500,
@@ -166,6 +174,7 @@ class LinkMixture(GraphClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
+        self.resolution = resolution
         self.prune_tol = prune_tol
         self.n_init = n_init
         self.max_iter = max_iter
@@ -207,7 +216,7 @@ class LinkMixture(GraphClusterer):
                 return strengths(entries(ends, kept & (k > 0))), float(logs.sum() - totals @ totals) / 2
 
             def starts() -> Iterator[sparse.csr_array]:
-                for _ in range(self.n_init if init == "random" or init in GIVEN else 1):
+                for _ in range(1 if init in ("array", "propagation") else self.n_init):
                     yield strengths(half_of_neighbours(links, self._start(links, init, rng)))
 
             def store(run: Run[sparse.csr_array]) -> list[str]:
@@ -250,12 +259,12 @@ class LinkMixture(GraphClusterer):
                 raise ValueError("init must have entries >= 0, not all 0 in any row.")
             return with_sum_1(sparse.csr_array(U))
         if K is None:
-            labels = FINDING.get(init, propagated_labels)(A)
+            labels = FINDING[init if init in FINDING else "propagation"](A, self.resolution, rng)
             K = int(labels.max()) + 1
         if init == "random":
             return sparse.csr_array(rng.dirichlet(np.ones(K), n))
-        if init in GIVEN:
-            labels = GIVEN[init](A, K, rng)
+        if init == "spectral":
+            labels = spectral_labels(A, K, rng)
         nodes = np.flatnonzero(labels >= 0)
         return sparse.csr_array((np.ones(len(nodes)), (nodes, labels[nodes])), shape=(n, K))
 

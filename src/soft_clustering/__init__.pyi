@@ -37,6 +37,7 @@ from .graphs.bigclam import BIGCLAM as BIGCLAM
 from .graphs.cdcgs import CDCGS as CDCGS
 from .graphs.dmon import DMoN as DMoN
 from .graphs.ego_splitting import EgoSplitting as EgoSplitting
+from .graphs.link_mixture import LinkMixture as LinkMixture
 from .graphs.lpanni import LPANNI as LPANNI
 from .graphs.mmsb import MMSB as MMSB
 from .graphs.nocd import NOCD as NOCD

@@ -506,6 +506,18 @@ REGISTRY: tuple[Row, ...] = (
         suits=("overlap", "blocks", "large"),
     ),
     Row(
+        "LinkMixture",
+        "soft_clustering.graphs.link_mixture",
+        "graphs",
+        None,
+        "Ball, Karrer, Newman (2011)",
+        "overlapping communities of graphs, weighted or not, as shares, their number known or not; not for dense "
+        "communities inside each other",
+        "Only the abstract was at hand: the passes are derived from the model; the starts, the sparse rows, the "
+        "threshold and the rule for new nodes are ours.",
+        suits=("overlap", "weighted", "large"),
+    ),
+    Row(
         "SLPA",
         "soft_clustering.graphs.slpa",
         "graphs",

@@ -98,3 +98,50 @@ def entries(rows: sparse.csr_array, kept: NDArray[np.bool_]) -> sparse.csr_array
     """
     ends = np.append(0, np.cumsum(kept))[rows.indptr]
     return sparse.csr_array((rows.data[kept], rows.indices[kept], ends), shape=rows.shape)
+
+
+def entries_at(M: sparse.csr_array, X: sparse.csr_array) -> NDArray[Any]:
+    """The entries of a matrix in the places of those of another one with sorted columns, zeros included.
+
+    Examples
+    --------
+    >>> entries_at(sparse.csr_array([[1.0, 2.0], [3.0, 0.0]]), sparse.csr_array([[1, 0], [1, 1]]))
+    array([1., 3., 0.])
+    """
+    M.sort_indices()
+    places, wanted = (np.repeat(np.arange(m.shape[0]), np.diff(m.indptr)) * m.shape[1] + m.indices for m in (M, X))
+    at = np.minimum(np.searchsorted(places, wanted), max(M.nnz - 1, 0))
+    found: NDArray[Any] = np.where(places[at] == wanted, M.data[at], 0.0) if M.nnz else np.zeros(X.nnz)
+    return found
+
+
+def with_sum_1(rows: sparse.csr_array) -> sparse.csr_array:
+    """The rows divided by their sums; empty ones stay so.
+
+    Examples
+    --------
+    >>> with_sum_1(sparse.csr_array([[1.0, 3.0], [0.0, 0.0]])).toarray()
+    array([[0.25, 0.75],
+           [0.  , 0.  ]])
+    """
+    data = rows.data / np.repeat(row_maxima(rows)[:, 0], np.diff(rows.indptr))  # sums might overflow
+    rows = sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+    rows.data /= np.repeat(np.asarray(rows.sum(axis=1)).ravel(), np.diff(rows.indptr))
+    return rows
+
+
+def with_even_rows(rows: sparse.csr_array) -> sparse.csr_array:
+    """The rows with equal shares in place of empty ones.
+
+    Examples
+    --------
+    >>> with_even_rows(sparse.csr_array([[0.25, 0.75], [0.0, 0.0]])).toarray()
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    n, K = rows.shape
+    empty = np.flatnonzero(np.diff(rows.indptr) == 0)
+    if len(empty) == 0:
+        return rows
+    places = np.repeat(empty, K), np.tile(np.arange(K), len(empty))
+    return sparse.csr_array(rows + sparse.csr_array((np.full(len(empty) * K, 1 / K), places), shape=(n, K)))

@@ -27,6 +27,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._rows import with_sum_1
 from .._types import GraphLike, Seed
 from ..engine.alternating import PARAMETERS
 from ..engine.fitting import Fit, say
@@ -34,7 +35,7 @@ from ..kernels.communities import ego_links, majority_labels
 from ..kernels.graphs import closed_wedges
 from .louvain import Labels, louvain_labels, numbered
 from .network import relative_weights, soft_modularity
-from .shares import CommunityFinder, cut, with_sum_1
+from .shares import CommunityFinder, cut
 
 if TYPE_CHECKING:
     from typing import Self

@@ -29,14 +29,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
-from .._rows import dense_unless_large, entries, largest_columns, row_maxima
+from .._rows import dense_unless_large, entries, largest_columns, row_maxima, with_even_rows, with_sum_1
 from .._types import Array, GraphLike, MatrixLike
 from ..base import as_fitted
 from ..engine.fitting import Fit, not_converged, say
 from ..engine.loop import Policy, Run, silent
 from ..kernels.propagation import EQUAL, Labels, propagate, walks, walks_from
-from .network import mean_weight, row_sums
-from .shares import CommunityFinder, communities, with_even_rows, with_sum_1
+from .network import in_units, row_sums, weight_unit
+from .shares import CommunityFinder, communities
 
 if TYPE_CHECKING:
     from typing import Self
@@ -45,7 +45,6 @@ _THRESHOLD = 0.25  # coefficient of a member
 _MIN_SIZE, _MAX_ITER = 3, 100
 _HUB = 10  # in roots of the number of links: the degree from which on no walk is made over a node
 _LEAST_HUB = 10_000  # the walks over a node of fewer links take no time
-_FAINTEST = 1e-30  # in mean weights: no link is weaker
 
 
 class LPANNI(CommunityFinder):
@@ -207,7 +206,7 @@ class Influences(NamedTuple):
     @classmethod
     def of(cls, A: sparse.csr_array) -> Influences:
         """The influences in a graph; those of equal weights are those of no weights."""
-        unit = 1.0 if A.nnz == 0 else float(A.data[0]) if (A.data == A.data[0]).all() else mean_weight(A)
+        unit = weight_unit(A)
         A, degree = in_units(A, unit), np.diff(A.indptr)
         passable = degree <= max(_HUB * np.sqrt(A.nnz), _LEAST_HUB)
         two, three = walks(A, passable)
@@ -216,12 +215,6 @@ class Influences(NamedTuple):
         similar = sparse.csr_array((A.data + two / 2 + three / 3, A.indices, A.indptr), shape=A.shape)
         sums = np.where(degree > 0, row_sums(similar), 1.0)
         return cls(A, unit, passable, importances, sums, influence(A, similar.data, importances, sums))
-
-
-def in_units(A: sparse.csr_array, unit: float) -> sparse.csr_array:
-    """The links in units of a weight."""
-    weights = np.maximum(A.data.astype(np.float64) / unit, _FAINTEST)
-    return sparse.csr_array((weights, A.indices, A.indptr), shape=A.shape)
 
 
 def scaled(x: Array, counts: NDArray[np.bool_]) -> Array:

@@ -17,6 +17,8 @@ from ..base import InductiveSoftClusterer, Modality
 from ..inputs.features import check_enough_samples
 from ..inputs.graphs import validate_graph, validate_links
 
+_FAINTEST = 1e-30  # weight of a link, in mean weights
+
 
 class GraphClusterer(InductiveSoftClusterer):
     """A soft clusterer of the nodes of a graph. New nodes come as rows of links to the nodes of ``fit``.
@@ -112,6 +114,19 @@ def soft_modularity(A: Matrix, C: Any) -> float:
 def mean_weight(A: sparse.csr_array) -> float:
     """The mean weight of a link; in units of it a result does not depend on the unit of the weights."""
     return float(A.data.mean(dtype=np.float64))
+
+
+def weight_unit(A: sparse.csr_array) -> float:
+    """The mean weight of a link; of equal ones exactly their weight, 1 without links."""
+    if A.nnz == 0:
+        return 1.0
+    return float(A.data[0]) if (A.data == A.data[0]).all() else mean_weight(A)
+
+
+def in_units(A: sparse.csr_array, unit: float) -> sparse.csr_array:
+    """The links in units of a weight, in double precision; none is so faint that its products vanish."""
+    weights = np.maximum(A.data.astype(np.float64) / unit, _FAINTEST)
+    return sparse.csr_array((weights, A.indices, A.indptr), shape=A.shape)
 
 
 def relative_weights(A: sparse.csr_array) -> sparse.csr_array:

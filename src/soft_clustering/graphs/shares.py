@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from .._rows import dense_unless_large, entries, row_maxima
+from .._rows import dense_unless_large, entries, row_maxima, with_even_rows, with_sum_1
 from .._types import MatrixLike
 from ..base import as_fitted
-from .network import GraphClusterer, relative_weights, row_sums
+from .network import GraphClusterer, relative_weights
 
 _LEAST_OF_NEW = 0.25  # a smaller share of a new node is dropped
 
@@ -61,14 +61,6 @@ def cut(rows: sparse.csr_array, least: float) -> sparse.csr_array:
     """The entries that are at least this, or the largest of their row; equal ones however they were rounded."""
     bound = np.minimum(least, row_maxima(rows)[:, 0]) * (1 - 1e-6)
     return entries(rows, rows.data >= np.repeat(bound, np.diff(rows.indptr)))
-
-
-def with_sum_1(rows: sparse.csr_array) -> sparse.csr_array:
-    """The rows divided by their sums; empty ones stay so."""
-    scaled = rows.data / np.repeat(row_maxima(rows)[:, 0], np.diff(rows.indptr))  # sums might overflow
-    rows = sparse.csr_array((scaled, rows.indices, rows.indptr), shape=rows.shape)
-    rows.data /= np.repeat(row_sums(rows), np.diff(rows.indptr))
-    return rows
 
 
 def without_nested(rows: sparse.csr_array) -> sparse.csr_array:
@@ -126,13 +118,3 @@ def communities(
     kept = kept[:, order]
     kept.sort_indices()
     return kept, labels
-
-
-def with_even_rows(rows: sparse.csr_array) -> sparse.csr_array:
-    """The rows with equal shares in place of empty ones."""
-    n, K = rows.shape
-    empty = np.flatnonzero(np.diff(rows.indptr) == 0)
-    if len(empty) == 0:
-        return rows
-    places = np.repeat(empty, K), np.tile(np.arange(K), len(empty))
-    return sparse.csr_array(rows + sparse.csr_array((np.full(len(empty) * K, 1 / K), places), shape=(n, K)))

@@ -71,6 +71,11 @@ cdef extern from "kernels.h" nogil:
         const void *indptr
         const void *indices
 
+    ctypedef struct sparse_rows_t:
+        const int64_t *start
+        const int32_t *column
+        const double *value
+
     ctypedef struct tile_t:
         pass
 
@@ -151,6 +156,9 @@ cdef extern from "kernels.h" nogil:
         const links_t *, const double *, int64_t, int64_t, int64_t, int64_t *, int64_t *, double *)
     int majority_labels_c "majority_labels" (const links_t *, const double *, int64_t, int64_t, int64_t *)
     int walks_c "walks" (const links_t *, const double *, const double *, int64_t, double *, double *, int)
+    int link_rows_c "link_rows" (
+        const links_t *, const double *, int64_t, const sparse_rows_t *, const sparse_rows_t *, int64_t, int64_t, double *, double *,
+        int)
     int64_t propagate_c "propagate" (
         const links_t *, const double *, const int64_t *, int64_t, int64_t *, int64_t *, double *)
     void dirichlet_maximum(double *, const double *, int64_t, double, double, int, int, double, double *)
@@ -1122,6 +1130,24 @@ def propagate(indptr, indices, const double[::1] influence, const int64_t[::1] o
     if changed < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
     return changed
+
+
+cdef sparse_rows_t sparse_rows(const int64_t[::1] start, const int32_t[::1] column, const double[::1] value):
+    cdef sparse_rows_t rows
+    rows.start, rows.column, rows.value = &start[0], &column[0], &value[0]
+    return rows
+
+
+def link_rows(indptr, indices, const double[::1] weight, P_start, P_column, P_value, Q_start, Q_column, Q_value, int64_t K,
+              int64_t longest, double[::1] k, double[::1] logs, int threads):
+    """P_iz sum_j x_ij / s_ij Q_jz and sum_j x_ij log s_ij over the links, s_ij = P_i . Q_j, written to ``k`` and ``logs``."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    cdef sparse_rows_t P = sparse_rows(P_start, P_column, P_value), Q = sparse_rows(Q_start, Q_column, Q_value)
+    with nogil:
+        status = link_rows_c(&a, &weight[0], logs.shape[0], &P, &Q, K, longest, &k[0], &logs[0], threads)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
 
 
 def gumbel_softmax(

@@ -271,3 +271,4 @@ static void store(const job_t *job, const tile_t *t, int64_t first, int64_t coun
 #include "louvain.h"
 #include "egos.h"
 #include "propagation.h"
+#include "links.h"

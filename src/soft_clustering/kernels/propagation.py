@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import kernels
+from .._rows import entries_at
 from .._types import Array
 from .graphs import _links
 
@@ -55,18 +56,9 @@ def walks_from(X: sparse.csr_array, A: sparse.csr_array, passable: NDArray[np.bo
         hi = max(lo + 1, int(np.searchsorted(wedges, wedges[lo] + _WEDGES, side="right")) - 1)
         part = slice(X.indptr[lo], X.indptr[hi])
         once = X[lo:hi] @ over
-        two[part], three[part] = _entries_at(once, X[lo:hi]), _entries_at(once @ over, X[lo:hi])
+        two[part], three[part] = entries_at(once, X[lo:hi]), entries_at(once @ over, X[lo:hi])
         lo = hi
     return two, three
-
-
-def _entries_at(M: sparse.csr_array, X: sparse.csr_array) -> Array:
-    """The entries of a matrix in the places of those of another one with sorted columns, zeros included."""
-    M.sort_indices()
-    places, wanted = (np.repeat(np.arange(m.shape[0]), np.diff(m.indptr)) * m.shape[1] + m.indices for m in (M, X))
-    at = np.minimum(np.searchsorted(places, wanted), max(M.nnz - 1, 0))
-    entries: Array = np.where(places[at] == wanted, M.data[at], 0.0) if M.nnz else np.zeros(X.nnz)
-    return entries
 
 
 @dataclass

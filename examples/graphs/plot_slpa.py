@@ -95,4 +95,4 @@ for ax, estimator in zip(axes, (SLPA(random_state=0), BIGCLAM(3, n_init=5, rando
     likeness = 2 * (inner @ cover) / (inner.sum() + cover.sum(axis=0))
     members = cover[:, likeness.argmax()].sum()
     name = type(estimator).__name__
-    ax.set_title(f"{name}: {cover.shape[1]} communities, that of the ringed nodes has {members} members")
+    ax.set_title(f"{name}: {cover.shape[1]} communities;\nthat of the ringed nodes has {members} members")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
-from soft_clustering import _rows
+from soft_clustering import LPANNI, SLPA, EgoSplitting, _rows
 from soft_clustering.base import labels_from_memberships
-from soft_clustering.datasets import load_graph
+from soft_clustering.datasets import load_graph, make_lfr_graph
 from soft_clustering.graphs.network import GraphClusterer
 from soft_clustering.metrics import modularity, node_coverage, overlapping_modularity, overlapping_nmi
 
@@ -88,3 +89,17 @@ def test_rows_without_entries(shape):
     assert (labels_from_memberships(rows) == -1).all()
     assert (_rows.row_maxima(rows) == 0).all()
     assert _rows.only_largest(_rows.at_least(rows, 0.1), rows, 1).nnz == 0
+
+
+@pytest.mark.parametrize("model", [SLPA(random_state=0), EgoSplitting(random_state=0), LPANNI()])
+def test_methods_with_sparse_rows(model, monkeypatch):
+    A = make_lfr_graph(300, random_state=0).adjacency
+    dense, thin = clone(model).fit(A), clone(model)
+    expected = dense.predict_memberships(A[:9])
+    monkeypatch.setattr(_rows, "_MOST_DENSE", 10)
+    thin.fit(A)
+    assert isinstance(thin.memberships_, sparse.csr_array)
+    np.testing.assert_array_equal(thin.memberships_.toarray(), dense.memberships_)
+    np.testing.assert_array_equal(thin.labels_, dense.labels_)
+    np.testing.assert_array_equal(thin.get_cover().toarray(), dense.get_cover())
+    np.testing.assert_allclose(thin.predict_memberships(A[:9]).toarray(), expected, rtol=1e-12)

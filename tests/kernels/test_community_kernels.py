@@ -146,6 +146,24 @@ def test_ego_networks_are_their_definition():
 
 
 @needs_kernels
+def test_ego_networks_at_a_hub(twin):
+    """Two nodes with hundreds of links, which all others share, and a few links among these."""
+    n = 600
+    A = np.zeros((n, n))
+    A[:2] = np.random.default_rng(0).uniform(0.5, 2, (2, n))
+    A[10, 11] = A[20, 500] = 3
+    A[0, 300] = 0
+    A = sparse.csr_array(np.triu(A, 1) + np.triu(A, 1).T)
+    sizes = closed_wedges(A)
+    np.testing.assert_array_equal(sizes, twin(closed_wedges, A))
+    for lo, hi in ((0, 1), (2, n)):
+        size = int(sizes[lo:hi].sum())
+        ours, theirs = communities.ego_links(A, lo, hi, size), twin(communities.ego_links, A, lo, hi, size)
+        assert ours.nnz == size
+        assert abs(ours - theirs).nnz == 0
+
+
+@needs_kernels
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sweeps", [1, 10])
 def test_compiled_majorities_equal_numpy(weighted, sweeps, twin):

@@ -6,31 +6,31 @@ static int ego_links(const links_t *links, const double *weight, int64_t n, int6
                      double *weight_to)
 {
     const int64_t begin = csr_at(links->indptr, links->index64, lo);
-    int64_t *place = malloc(sizeof(int64_t) * (size_t)n), filled = 0; /* of a node in the present ego network, or -1 */
-    if (!place)
+    int64_t *number = calloc((size_t)n, sizeof(int64_t)), filled = 0; /* of a node in the present ego network, from 1 */
+    if (!number)
         return -1;
-    for (int64_t u = 0; u < n; u++)
-        place[u] = -1;
     ptr[0] = 0;
     for (int64_t u = lo; u < hi; u++) {
         const int64_t first = csr_at(links->indptr, links->index64, u), end = csr_at(links->indptr, links->index64, u + 1);
         for (int64_t p = first; p < end; p++)
-            place[csr_at(links->indices, links->index64, p)] = p - begin;
+            number[csr_at(links->indices, links->index64, p)] = p - begin + 1;
         for (int64_t p = first; p < end; p++) {
-            const int64_t v = csr_at(links->indices, links->index64, p), last = csr_at(links->indptr, links->index64, v + 1);
-            for (int64_t q = csr_at(links->indptr, links->index64, v); q < last; q++) {
-                const int64_t at = place[csr_at(links->indices, links->index64, q)];
-                if (at >= 0) {
-                    to[filled] = at;
-                    weight_to[filled++] = weight[q];
+            const int64_t v = csr_at(links->indices, links->index64, p), from = csr_at(links->indptr, links->index64, v);
+            const int64_t last = csr_at(links->indptr, links->index64, v + 1);
+            const int is_hub = last - from > HUB * (end - first);
+            for (int64_t q = is_hub ? first : from; q < (is_hub ? end : last); q++) {
+                const int64_t w = csr_at(links->indices, links->index64, q), at = is_hub ? link_at(links, v, w) : q;
+                if (at >= 0 && number[w]) {
+                    to[filled] = number[w] - 1;
+                    weight_to[filled++] = weight[at];
                 }
             }
             ptr[p - begin + 1] = filled;
         }
         for (int64_t p = first; p < end; p++)
-            place[csr_at(links->indices, links->index64, p)] = -1;
+            number[csr_at(links->indices, links->index64, p)] = 0;
     }
-    free(place);
+    free(number);
     return 0;
 }
 

@@ -208,9 +208,8 @@ def personas(A: sparse.csr_array, ego_clusters: str, rng: np.random.RandomState)
         elif ego_clusters == "propagation":
             labels = majority_labels(egos, _SWEEPS)
         else:
-            labels = louvain_labels(
-                egos, _EGO_RESOLUTION, rng, np.repeat(np.arange(hi - lo), np.diff(A.indptr[lo : hi + 1]))
-            )
+            ego = np.repeat(np.arange(hi - lo), np.diff(A.indptr[lo : hi + 1]))
+            labels = louvain_labels(egos, _EGO_RESOLUTION, rng, ego)
         found.append(P + numbered(labels))
         P = int(found[-1].max(initial=P - 1)) + 1
     return np.concatenate(found)

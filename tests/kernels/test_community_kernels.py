@@ -146,7 +146,7 @@ def test_ego_networks_are_their_definition():
 
 
 @needs_kernels
-def test_ego_networks_at_a_hub(twin):
+def test_compiled_ego_networks_at_a_hub_equal_numpy(twin):
     """Two nodes with hundreds of links, which all others share, and a few links among these."""
     n = 600
     A = np.zeros((n, n))

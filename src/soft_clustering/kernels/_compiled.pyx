@@ -160,7 +160,7 @@ cdef extern from "kernels.h" nogil:
         const links_t *, const double *, int64_t, const sparse_rows_t *, const sparse_rows_t *, int64_t, int64_t, double *, double *,
         int)
     int64_t propagate_c "propagate" (
-        const links_t *, const double *, const int64_t *, int64_t, int64_t *, int64_t *, double *)
+        const links_t *, const double *, const int64_t *, int64_t, int64_t, int64_t *, int64_t *, double *)
     void dirichlet_maximum(double *, const double *, int64_t, double, double, int, int, double, double *)
     int gumbel_softmax_c "gumbel_softmax" (
         const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
@@ -1126,7 +1126,8 @@ def propagate(indptr, indices, const double[::1] influence, const int64_t[::1] o
     cdef int64_t changed
     cdef links_t a = links(indptr, indices)
     with nogil:
-        changed = propagate_c(&a, &influence[0], &order[0], order.shape[0], &count[0], &label[0], &share[0])
+        changed = propagate_c(
+            &a, &influence[0], &order[0], order.shape[0], count.shape[0], &count[0], &label[0], &share[0])
     if changed < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
     return changed

@@ -70,18 +70,18 @@ static int walks(const links_t *links, const double *weight, const double *passa
 
 #define EQUAL (1 - 1e-9) /* sums that differ by less than this are equal but for rounding */
 
-/* A sweep over the nodes in the given order, in place. Node u has count[u] labels and their shares from the place of its first
+/* A sweep over some of the n nodes in the given order, in place. Node u has count[u] labels and their shares from the place of its first
    link on, the label of largest share first. It hears the first label of each linked node with its share times the influence of
    the link, keeps the labels that it hears at least as much as the mean one, and divides by their sum. Of equal labels the present
    first one is first, or the one heard first. Returns the number of nodes whose first label changed, -1 if memory ran out. */
-static int64_t propagate(const links_t *links, const double *influence, const int64_t *order, int64_t n, int64_t *count,
-                         int64_t *label, double *share)
+static int64_t propagate(const links_t *links, const double *influence, const int64_t *order, int64_t turns, int64_t n,
+                         int64_t *count, int64_t *label, double *share)
 {
     double *sum = calloc((size_t)n, sizeof(double));
     int64_t *heard = malloc(sizeof(int64_t) * (size_t)n), changed = -1;
     if (sum && heard) {
         changed = 0;
-        for (int64_t i = 0; i < n; i++) {
+        for (int64_t i = 0; i < turns; i++) {
             const int64_t u = order[i];
             int64_t end, last, found = 0, kept = 1, most;
             const int64_t first = links_of(links, u, &end);

@@ -30,7 +30,8 @@ FITS = [
 SHORT = (
     "twins or distances or window or sums_over_pairs or linkage_of or seeding_kernel or gauss_kernels "
     "or threads_do_not or compiled_lda or compiled_plsi or compiled_ratio or compiled_sweep or compiled_gumbel "
-    "or hierarchy_searches"
+    "or compiled_listening or compiled_moves or compiled_ego or compiled_majorities "
+    "or compiled_link or walks or hierarchy_searches"
 )
 
 

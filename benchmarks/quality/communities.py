@@ -1,12 +1,14 @@
 """Quality of every estimator of graphs on graphs with known communities.
 
 ``python -m benchmarks communities [--seeds 5] [--starts 40] [--models NAME ...]`` fits, with the number of communities
-given and otherwise the defaults,
+given, for methods that can find it also without, and otherwise the defaults,
 
 * Facebook ego networks, whose circles overlap: overlapping normalised mutual information (the variant that divides by
   the larger entropy) of ``get_cover()`` and the circles, times 100. Nodes without links are removed before, as in the
   publications. Estimators that take features of the nodes are fitted with and without;
 * a planted graph of 1000 nodes and ten communities, three in ten nodes in two of them: the same;
+* LFR graphs of 1000 nodes, with a tenth or three tenths of the links between communities, and of the nodes in two of
+  them: the same, another graph for each seed. Seeds 0 and 1 are left out, because settings were chosen on them;
 * karate, dolphins, football and polbooks, whose communities do not overlap: adjusted Rand index of ``labels_``, and
   their modularity.
 
@@ -35,18 +37,30 @@ import soft_clustering
 from benchmarks.lib.records import Record
 from benchmarks.lib.sets import shared
 from soft_clustering._registry import REGISTRY
-from soft_clustering.datasets import load_graph, make_overlapping_graph
+from soft_clustering.datasets import load_graph, make_lfr_graph, make_overlapping_graph
 from soft_clustering.graphs.network import soft_modularity
 from soft_clustering.metrics import overlapping_nmi
 
 OVERLAPPING = ("fb_348", "fb_414", "fb_686", "fb_698", "fb_1684", "fb_1912")
 PLANTED = ("planted",)
+LFR = {f"LFR {mixing}/{overlap}": (mixing, overlap) for mixing in (0.1, 0.3) for overlap in (0.1, 0.3)}
+FIRST_SEED = 2  # of the LFR graphs
 DISJOINT = ("karate", "dolphins", "football", "polbooks")
+
+
+# Further ways to fit an estimator: name and settings.
+FURTHER: dict[str, dict[str, dict[str, Any]]] = {
+    "LinkMixture": {"start by modularity, K found": {"n_clusters": None, "init": "modularity"}},
+}
 
 
 def variants(cls: Any, features: bool) -> Iterator[tuple[str, dict[str, Any], bool]]:
     """(Name, settings, whether with features of the nodes) of the ways to fit an estimator."""
     yield cls.__name__, {}, False
+    if None in cls._parameter_constraints.get("n_clusters", ()):
+        yield f"{cls.__name__}, K found", {"n_clusters": None}, False
+    for title, settings in FURTHER.get(cls.__name__, {}).items():
+        yield f"{cls.__name__}, {title}", settings, False
     if features and "node_features" in inspect.signature(cls.fit).parameters:
         yield f"{cls.__name__}, features", {}, True
         if "append_adjacency" in cls().get_params():
@@ -56,13 +70,18 @@ def variants(cls: Any, features: bool) -> Iterator[tuple[str, dict[str, Any], bo
 def fitted(cls: Any, A: Any, settings: dict[str, Any], features: Any) -> tuple[float, Any]:
     """Seconds of CPU time, and the model."""
     keywords = {} if features is None else {"node_features": features}
+    known = cls().get_params()
     start = time.process_time()
-    model = cls(**settings).fit(A, **keywords)
+    model = cls(**{name: value for name, value in settings.items() if name in known}).fit(A, **keywords)
     return time.process_time() - start, model
 
 
-def read(name: str) -> Any:
-    """The graph of a name."""
+def read(name: str, seed: int = 0) -> Any:
+    """The graph of a name; only LFR graphs depend on the seed."""
+    if name in LFR:
+        mixing, overlap = LFR[name]
+        graph = make_lfr_graph(mixing=mixing, overlap=overlap, random_state=FIRST_SEED + seed)
+        return Bunch(**graph, labels=None, features=None)
     if name in PLANTED:
         return Bunch(**make_overlapping_graph(random_state=0), labels=None, features=None)
     return load_graph(name, data_home=shared("graphs"))
@@ -96,10 +115,10 @@ def measure(classes: list[Any], names: tuple[str, ...], seeds: int) -> dict[str,
         for title, extra, with_features in variants(cls, names[0] in OVERLAPPING):
             row = found[title] = {}
             for name in names:
-                graph = read(name)
-                A, cover, features = without_isolated(graph)
                 runs = row[name] = []
                 for seed in range(seeds):
+                    graph = read(name, seed)
+                    A, cover, features = without_isolated(graph)
                     settings = {"n_clusters": cover.shape[1], "random_state": seed} | extra
                     taken, model = fitted(cls, A, settings, features if with_features else None)
                     runs.append(scores(graph, A, cover, model) | {"cpu_seconds": taken})
@@ -178,7 +197,8 @@ def main() -> None:
     warnings.simplefilter("ignore")
     classes = [getattr(soft_clustering, name) for name in arguments.models]
     record = Record("communities", partial=arguments != parser.parse_args([]))
-    for kind, graphs in (("overlapping", OVERLAPPING), ("planted", PLANTED), ("disjoint", DISJOINT)):
+    kinds = {"overlapping": OVERLAPPING, "planted": PLANTED, "lfr": tuple(LFR), "disjoint": DISJOINT}
+    for kind, graphs in kinds.items():
         record[kind] = measure(classes, graphs, arguments.seeds)
     record["starts"] = starts(arguments.starts)
     record.save()

@@ -18,7 +18,8 @@ A peer has collapsed if its adjusted Rand index (communities: overlapping NMI) i
 each method and size, the fastest peer that has not collapsed.
 
 Data: Gaussian clusters, d=8, K=5, standard deviation 4 (density methods: 2); planted corpora of ten topics with
-1000 held-out documents; planted graphs of ten communities with overlaps of three in ten nodes (DMoN: none).
+1000 held-out documents; planted graphs of ten communities with overlaps of three in ten nodes (DMoN: none; LPANNI:
+LFR graphs, whose communities do not grow).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from benchmarks.lib.environments import Interpreter, peer
 from benchmarks.lib.processes import ours
 from benchmarks.lib.records import Record
 from soft_clustering import ECM
-from soft_clustering.datasets import make_overlapping_graph, make_topic_corpus
+from soft_clustering.datasets import make_lfr_graph, make_overlapping_graph, make_topic_corpus
 from soft_clustering.graphs.network import soft_modularity
 from soft_clustering.metrics import overlapping_nmi
 
@@ -80,6 +81,11 @@ def corpus(n: int) -> Data:
 
 def graph(n: int) -> Data:
     planted = make_overlapping_graph(n, 10, random_state=0)
+    return Data(planted.adjacency.astype(float), planted.cover)
+
+
+def lfr_graph(n: int) -> Data:
+    planted = make_lfr_graph(n, random_state=2)
     return Data(planted.adjacency.astype(float), planted.cover)
 
 
@@ -177,6 +183,10 @@ METHODS = {
         "BIGCLAM(10, random_state=0)", graph, affiliation_likelihood, ("model.memberships_",)
     ),
     "BIGCLAM, cover": Method("BIGCLAM(10, random_state=0)", graph, onmi, ("model.get_cover()",), None),
+    "LPANNI": Method("LPANNI()", lfr_graph, onmi, ("model.get_cover()",), None, passes=None),
+    "LinkMixture": Method(
+        "LinkMixture(10, random_state=0)", graph, onmi, ("model.get_cover()",), None, passes=None
+    ),
     "DMoN": Method(
         "DMoN(10, random_state=0)", disjoint_graph, minus_dmon_loss, ("model.memberships_",), passes="max_epochs",
         endless={"tol": None},
@@ -351,6 +361,11 @@ PEERS = [
     Peer(
         "cdlib", "slpa", "BIGCLAM, cover", _CDLIB, "found = algorithms.slpa(G)", ("cover(found)",), None,
         "algorithms.slpa(G, t={passes})",
+    ),
+    Peer("cdlib", "lpanni", "LPANNI", _CDLIB, "found = algorithms.lpanni(G, threshold=0.25)", ("cover(found)",)),
+    Peer(
+        "cdlib", "principled_clustering", "LinkMixture", _CDLIB, "found = algorithms.principled_clustering(G, 10)",
+        ("numpy.array([[*found.allocation_matrix[u].values()] for u in range(X.shape[0])]) >= 25",),
     ),
     Peer(
         "torch_geometric", "DMoNPooling", "DMoN", _DMON, "C = fit(1000)", ("C",), "C.argmax(axis=1)", "fit({passes})"

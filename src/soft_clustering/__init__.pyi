@@ -36,8 +36,12 @@ from .graphs.bayesian_nmf import BayesianNMF as BayesianNMF
 from .graphs.bigclam import BIGCLAM as BIGCLAM
 from .graphs.cdcgs import CDCGS as CDCGS
 from .graphs.dmon import DMoN as DMoN
+from .graphs.ego_splitting import EgoSplitting as EgoSplitting
+from .graphs.link_mixture import LinkMixture as LinkMixture
+from .graphs.lpanni import LPANNI as LPANNI
 from .graphs.mmsb import MMSB as MMSB
 from .graphs.nocd import NOCD as NOCD
+from .graphs.slpa import SLPA as SLPA
 from .images.afcm_adaptive import AFCMAdaptive as AFCMAdaptive
 from .images.skfcm import SKFCM as SKFCM
 from .kernelized.kfccl import KFCCL as KFCCL

@@ -516,6 +516,49 @@ REGISTRY: tuple[Row, ...] = (
         suits=("overlap", "blocks", "large"),
     ),
     Row(
+        "LinkMixture",
+        "soft_clustering.graphs.link_mixture",
+        "graphs",
+        None,
+        "Ball, Karrer, Newman (2011)",
+        "overlapping communities of graphs, weighted or not, as shares, their number known or not; not for dense "
+        "communities inside each other",
+        "Only the abstract was at hand: the passes are derived from the model; the starts, the sparse rows, the "
+        "threshold and the rule for new nodes are ours.",
+        suits=("overlap", "weighted", "large"),
+    ),
+    Row(
+        "SLPA",
+        "soft_clustering.graphs.slpa",
+        "graphs",
+        None,
+        "Xie, Szymanski, Liu (2011)",
+        "large graphs, weighted or not, number of overlapping communities unknown; not for dense nested ones",
+        suits=("overlap", "weighted", "large"),
+    ),
+    Row(
+        "EgoSplitting",
+        "soft_clustering.graphs.ego_splitting",
+        "graphs",
+        None,
+        "Epasto, Lattanzi, Paes Leme (2017)",
+        "dense neighbourhoods of overlapping circles, weighted or not, number of them unknown; not for graphs with few "
+        "triangles or many chance links",
+        suits=("overlap", "weighted", "large"),
+    ),
+    Row(
+        "LPANNI",
+        "soft_clustering.graphs.lpanni",
+        "graphs",
+        None,
+        "Lu, Zhang, Qu, Kang (2019)",
+        "number of overlapping communities unknown, a quick first answer for large graphs; not for dense communities "
+        "inside each other",
+        "The full text was not at hand: importance, similarity, influence and the rule of the labels are restated from "
+        "public code; weights, the size limit, the threshold and the rule for new nodes are ours.",
+        suits=("overlap", "weighted", "large"),
+    ),
+    Row(
         "CDCGS",
         "soft_clustering.graphs.cdcgs",
         "graphs",

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import Tags, TransformerTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+
+from ._rows import at_least, largest_columns, only_largest
 
 if TYPE_CHECKING:
     import dask.array
@@ -29,7 +32,8 @@ __all__ = ["BaseSoftClusterer", "InductiveSoftClusterer"]
 
 
 def labels_from_memberships(
-    memberships: NDArray[Any] | dask.array.Array, noise_mass: NDArray[Any] | dask.array.Array | float = 0.0
+    memberships: NDArray[Any] | sparse.csr_array | dask.array.Array,
+    noise_mass: NDArray[Any] | dask.array.Array | float = 0.0,
 ) -> Any:
     """The argmax of each row, -1 where it is at most the noise mass; lazy if the memberships are a Dask array.
 
@@ -41,6 +45,8 @@ def labels_from_memberships(
     >>> labels_from_memberships(np.array([[0.2, 0.5], [0.1, 0.4]]), np.array([0.3, 0.5]))
     array([ 1, -1])
     """
+    if sparse.issparse(memberships):
+        return largest_columns(memberships)
     if not isinstance(memberships, np.ndarray):
         noise = noise_mass if isinstance(noise_mass, float) else noise_mass[:, None]
         return memberships.map_blocks(labels_from_memberships, noise, drop_axis=1, dtype=np.intp)
@@ -119,7 +125,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     memberships_ : ndarray of shape (n_samples, n_clusters)
-        Finite and non-negative.
+        Finite and non-negative. Methods that compute sparse rows give a CSR array where an array would be too large.
     labels_ : ndarray of shape (n_samples,)
         The cluster of largest membership; -1 where a row is all zero, or the noise mass is at least as large.
     n_clusters_ : int
@@ -207,19 +213,14 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        cover : ndarray of shape (n_samples, n_clusters), bool
+        cover : ndarray or, if ``memberships_`` is one, CSR array of shape (n_samples, n_clusters), bool
         """
         check_is_fitted(self, "memberships_")
         memberships = self.memberships_
-        if threshold is not None:
-            cover: NDArray[np.bool_] = (memberships >= threshold) & (memberships > 0)
-        else:
-            cover = self._default_cover()
+        cover: NDArray[np.bool_] = self._default_cover() if threshold is None else at_least(memberships, threshold)
         if top_k is not None:
             check_top_k(top_k)
-            order = np.argsort(-memberships, axis=1, kind="stable")
-            cover = cover.copy()
-            np.put_along_axis(cover, order[:, top_k:], False, axis=1)
+            cover = only_largest(cover, memberships, top_k)
         return cover
 
     def _default_cover(self) -> NDArray[np.bool_]:
@@ -228,7 +229,7 @@ class BaseSoftClusterer(ClusterMixin, BaseEstimator):
         shares = self.n_clusters_ + (self.membership_kind == "subpartition")
         threshold = 0.5 if self.membership_kind == "possibilistic" else 1 / shares
         # A row of equal memberships belongs to all clusters, whichever way 1 / K was rounded.
-        cover: NDArray[np.bool_] = (self.memberships_ >= threshold * (1 - 1e-6)) & (self.memberships_ > 0)
+        cover: NDArray[np.bool_] = at_least(self.memberships_, threshold * (1 - 1e-6))
         return cover
 
     def __sklearn_tags__(self) -> Tags:

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import binom
 
-from soft_clustering.datasets import load_graph, make_overlapping_graph
+from soft_clustering.datasets import load_graph, make_lfr_graph, make_overlapping_graph
 
 # nodes, isolated nodes, edges, attributes, communities, nodes in none, most communities of a node
 EGO_NETWORKS = {
@@ -332,3 +332,127 @@ def test_global_random_state_is_left_alone():
 def test_bad_parameters(arguments, message):
     with pytest.raises(ValueError, match=message):
         make_overlapping_graph(**({"n_nodes": 100, "n_communities": 2, "random_state": 0} | arguments))
+
+
+# LFR graphs -----------------------------------------------------------------------------------------------------------
+
+SETTINGS = [(0.1, 0.1), (0.1, 0.3), (0.3, 0.1), (0.3, 0.3)]
+
+
+def share_of_links_outside(graph):
+    A = graph.adjacency.tocoo()
+    together = [(graph.cover[i] & graph.cover[j]).any() for i, j in zip(A.row, A.col, strict=True)]
+    return 1 - np.mean(together)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("mixing, overlap", SETTINGS)
+def test_lfr_graph_has_what_was_asked_for(mixing, overlap, seed):
+    graph = make_lfr_graph(mixing=mixing, overlap=overlap, random_state=seed)
+    assert_simple(graph.adjacency, 1000, graph.adjacency.nnz // 2)
+    assert graph.cover.dtype == bool and graph.cover.shape[0] == 1000
+    memberships, sizes = graph.cover.sum(axis=1), graph.cover.sum(axis=0)
+    assert set(memberships) == {1, 2} and (memberships == 2).sum() == round(1000 * overlap)
+    assert sizes.min() >= 20 and sizes.max() <= 100
+    degrees = graph.adjacency.sum(axis=1)
+    # a twentieth of the links finds no partner
+    assert degrees.max() <= 50 and 14 < degrees.mean() < 15.5
+    assert share_of_links_outside(graph) == pytest.approx(mixing, abs=0.015)
+
+
+def test_links_of_lfr_nodes_are_divided_equally_among_their_communities():
+    graph = make_lfr_graph(5000, mixing=0.2, overlap=0.5, n_memberships=4, random_state=0)
+    assert set(graph.cover.sum(axis=1)) == {1, 4}
+    inside = graph.adjacency @ graph.cover  # links of a node into each community
+    several = graph.cover.sum(axis=1) == 4
+    shares = inside[several][graph.cover[several]].reshape(-1, 4)
+    degrees = graph.adjacency.sum(axis=1)[several]
+    # up to the rounding of a quarter of the links, dropped ends, and pairs that share two communities
+    assert np.abs(shares.mean(axis=0) - 0.2 * degrees.mean()).max() < 0.4
+    assert np.abs(shares - 0.2 * degrees[:, None]).mean() < 1
+
+
+def test_lfr_degrees_and_sizes_follow_power_laws():
+    """Shares of the drawn ones against k^-2 and s^-1, where the ends of the range play no part."""
+    graph = make_lfr_graph(20_000, mixing=0.3, overlap=0, degree=12, min_size=10, max_size=200, random_state=0)
+    degrees = graph.adjacency.sum(axis=1)
+    assert (degrees >= 20).sum() / (degrees >= 10).sum() == pytest.approx(
+        (1 / 20 - 1 / 50) / (1 / 10 - 1 / 50), rel=0.1
+    )
+    sizes = graph.cover.sum(axis=0)
+    assert (sizes > 60).mean() == pytest.approx(np.log(200 / 60) / np.log(200 / 10), abs=0.06)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"mixing": 0, "overlap": 0},
+        {"overlap": 1},
+        {"overlap": 1, "n_memberships": 5, "mixing": 0.5},
+        {"min_size": 46, "max_size": 50},
+        {"degree": 50},
+        {"degree": 5, "mixing": 0.9},
+        {"n_nodes": 110, "max_size": 60, "overlap": 0.2},
+    ],
+)
+def test_lfr_graph_at_the_ends_of_its_parameters(arguments):
+    graph = make_lfr_graph(**({"n_nodes": 600, "random_state": 0} | arguments))
+    assert_simple(graph.adjacency, len(graph.cover), graph.adjacency.nnz // 2)
+    sizes = graph.cover.sum(axis=0)
+    assert sizes.min() >= arguments.get("min_size", 20) and sizes.max() <= arguments.get("max_size", 100)
+    memberships = np.full(len(graph.cover), 1)
+    memberships[: round(arguments.get("overlap", 0.1) * len(memberships))] = arguments.get("n_memberships", 2)
+    assert np.sort(graph.cover.sum(axis=1)).tolist() == np.sort(memberships).tolist()
+    if arguments.get("mixing") == 0:
+        assert share_of_links_outside(graph) == 0
+
+
+def test_large_lfr_graph_has_a_sparse_cover():
+    graph = make_lfr_graph(80_000, random_state=0)
+    assert_simple(graph.adjacency, 80_000, graph.adjacency.nnz // 2)
+    assert graph.cover.format == "csr" and graph.cover.dtype == bool and graph.cover.has_canonical_format
+    assert np.unique(graph.cover.sum(axis=1)).tolist() == [1, 2] and graph.cover.nnz == 88_000
+
+
+def test_lfr_graphs_are_reproducible():
+    graphs = [make_lfr_graph(300, random_state=seed) for seed in (7, np.random.RandomState(7), 8)]
+    for same in graphs[:2]:
+        assert (graphs[0].adjacency != same.adjacency).nnz == 0
+        np.testing.assert_array_equal(graphs[0].cover, same.cover)
+    assert (graphs[0].adjacency != graphs[2].adjacency).nnz > 0
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"n_nodes": 1}, "'n_nodes' parameter of make_lfr_graph must be an int in the range"),
+        ({"mixing": 1}, "'mixing' parameter"),
+        ({"overlap": 1.1}, "'overlap' parameter"),
+        ({"n_memberships": 1}, "'n_memberships' parameter"),
+        ({"degree": np.inf}, "'degree' parameter"),
+        ({"degree": np.nan}, "'degree' parameter"),
+        ({"max_degree": 0}, "'max_degree' parameter"),
+        ({"min_size": 1}, "'min_size' parameter"),
+        ({"max_size": 20.0}, "'max_size' parameter"),
+        ({"random_state": "x"}, "'random_state' parameter"),
+        ({"n_nodes": 50}, "max_degree=50 must be smaller than n_nodes=50"),
+        ({"n_nodes": 60}, "min_size=20 must not be larger than max_size=100, nor that than n_nodes=60"),
+        ({"min_size": 101}, "min_size=101 must not be larger than max_size=100"),
+        ({"degree": 51}, r"degree=51 must be in \[2.77, 50\] for max_degree=50"),
+        ({"degree": 2}, r"degree=2 must be in \[2.77, 50\]"),
+        (
+            {"max_degree": 120},
+            "max_degree=120 with mixing=0.1 needs communities of more than 108 nodes, got max_size=",
+        ),
+        ({"min_size": 99}, "No communities of min_size=99 to max_size=100 nodes have 220 members together"),
+        ({"n_nodes": 100, "overlap": 0, "min_size": 60}, "mixing=0.1 needs several communities, got one"),
+        ({"n_memberships": 12, "min_size": 60}, "n_memberships=12 needs as many communities, got"),
+        (
+            {"n_nodes": 100, "overlap": 0.3, "n_memberships": 8, "min_size": 2, "degree": 5, "max_degree": 20},
+            "communities are too few to give each node different ones",
+        ),
+    ],
+)
+def test_bad_lfr_parameters(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make_lfr_graph(**({"n_nodes": 200, "random_state": 0} | arguments))

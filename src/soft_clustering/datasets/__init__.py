@@ -8,7 +8,7 @@ from .collection import (
     datasets_in_group,
     get_dataset,
 )
-from .community_graphs import load_graph, make_overlapping_graph
+from .community_graphs import load_graph, make_lfr_graph, make_overlapping_graph
 from .phantoms import make_phantom
 from .topic_corpora import make_topic_corpus
 
@@ -20,6 +20,7 @@ __all__ = [
     "datasets_in_group",
     "get_dataset",
     "load_graph",
+    "make_lfr_graph",
     "make_overlapping_graph",
     "make_phantom",
     "make_topic_corpus",

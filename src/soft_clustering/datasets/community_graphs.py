@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -301,3 +303,250 @@ def _linked_pairs(nodes: NDArray[np.intp], rate: float, rng: np.random.RandomSta
     larger -= larger * (larger - 1) // 2 > numbers
     larger += larger * (larger + 1) // 2 <= numbers
     return np.column_stack([nodes[larger], nodes[numbers - larger * (larger - 1) // 2]])
+
+
+# LFR graphs -----------------------------------------------------------------------------------------------------------
+
+_MOST_DENSE = 10**8  # entries of a cover; a larger one is sparse
+_ROUNDS = 30  # of joining link ends
+_TRIES = 1000  # to find a node to swap a community with
+
+
+@validate_params(  # type: ignore[untyped-decorator]
+    {
+        "n_nodes": [Interval(Integral, 2, None, closed="left")],
+        "mixing": [Interval(Real, 0, 1, closed="left")],
+        "overlap": [Interval(Real, 0, 1, closed="both")],
+        "n_memberships": [Interval(Integral, 2, None, closed="left")],
+        "degree": [Interval(Real, 1, None, closed="left")],
+        "max_degree": [Interval(Integral, 1, None, closed="left")],
+        "min_size": [Interval(Integral, 2, None, closed="left")],
+        "max_size": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    },
+    prefer_skip_nested_validation=True,
+)
+def make_lfr_graph(
+    n_nodes: int = 1000,
+    *,
+    mixing: float = 0.1,
+    overlap: float = 0.1,
+    n_memberships: int = 2,
+    degree: float = 15.0,
+    max_degree: int = 50,
+    min_size: int = 20,
+    max_size: int = 100,
+    random_state: int | np.random.RandomState | None = None,
+) -> Bunch:
+    """Draw a graph with overlapping communities whose sizes, and the degrees of whose nodes, differ widely.
+
+    Parameters
+    ----------
+    n_nodes : int, default=1000
+    mixing : float, default=0.1
+        Share of the links of a node that leave all of its communities, in [0, 1).
+    overlap : float, default=0.1
+        Share of the nodes that belong to ``n_memberships`` communities; the others belong to one.
+    n_memberships : int, default=2
+    degree : float, default=15.0
+        Mean number of neighbours that is aimed at. The graph has a few per cent less, see Notes.
+    max_degree : int, default=50
+        Largest number of neighbours of a node.
+    min_size, max_size : int, default=20 and 100
+        Smallest and largest number of nodes of a community.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    graph : Bunch
+        ``adjacency`` : CSR array of shape (n_nodes, n_nodes), float64; symmetric, entries 1, no diagonal.
+
+        ``cover`` : ndarray of shape (n_nodes, n_communities), bool; a CSR array if it has more than 1e8 entries.
+
+    Raises
+    ------
+    ValueError
+        If no graph has these properties, such as nodes with more neighbours than the largest community can hold.
+
+    See Also
+    --------
+    make_overlapping_graph : communities of about equal size, nodes of similar degree.
+
+    Notes
+    -----
+    This follows the benchmark of Lancichinetti and Fortunato [1]_; it is not their program, and draws other graphs.
+
+    * Degrees follow a power law of exponent 2 from a lower end, chosen to give the mean, to ``max_degree``; sizes one
+      of exponent 1.
+    * A share 1 - ``mixing`` of the links of a node is divided equally among its communities. Nodes with many links
+      inside a community are placed first, in communities with more nodes than that, in each with a probability
+      proportional to the places left.
+    * The ends of links are joined at random, within each community and, for the other links, between nodes that share
+      none. Pairs that are not allowed, or linked already, are drawn again, 30 times; what is left over then is
+      dropped.
+
+    Time is linear in the numbers of nodes and links.
+
+    References
+    ----------
+    .. [1] A. Lancichinetti, S. Fortunato (2009). Benchmarks for testing community detection algorithms on directed and
+       weighted graphs with overlapping communities. Physical Review E 80, 016118.
+
+    Examples
+    --------
+    >>> from soft_clustering.datasets import make_lfr_graph
+    >>> graph = make_lfr_graph(1000, mixing=0.1, overlap=0.3, random_state=0)
+    >>> graph.adjacency.shape, int((graph.cover.sum(axis=1) == 2).sum())
+    ((1000, 1000), 300)
+    """
+    if max_degree >= n_nodes:
+        raise ValueError(f"max_degree={max_degree} must be smaller than n_nodes={n_nodes}.")
+    if not min_size <= max_size <= n_nodes:
+        raise ValueError(
+            f"min_size={min_size} must not be larger than max_size={max_size}, nor that than n_nodes={n_nodes}."
+        )
+    if np.ceil((1 - mixing) * max_degree) >= max_size:
+        raise ValueError(
+            f"max_degree={max_degree} with mixing={mixing} needs communities of more than "
+            f"{np.ceil((1 - mixing) * max_degree):g} nodes, got max_size={max_size}."
+        )
+    rng = check_random_state(random_state)
+    degrees = _degrees(n_nodes, degree, max_degree, rng)
+    n_inside = np.floor((1 - mixing) * degrees + rng.random_sample(n_nodes)).astype(np.intp)
+    counts = np.ones(n_nodes, dtype=np.intp)
+    counts[rng.permutation(n_nodes)[: round(overlap * n_nodes)]] = n_memberships
+    sizes = _sizes(int(counts.sum()), min_size, max_size, rng)
+    if len(sizes) < counts.max():
+        raise ValueError(f"n_memberships={n_memberships} needs as many communities, got {len(sizes)}: see max_size.")
+    if len(sizes) == 1 and mixing > 0:
+        raise ValueError(f"mixing={mixing} needs several communities, got one: see max_size.")
+
+    nodes = np.repeat(np.arange(n_nodes), counts)
+    position = np.arange(len(nodes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    shares = n_inside[nodes] // counts[nodes] + (position < n_inside[nodes] % counts[nodes])
+    order = np.argsort(-shares, kind="stable")
+    nodes, shares = nodes[order], shares[order]
+    communities = _places(nodes, shares, sizes, rng)
+    shares = np.minimum(shares, sizes[communities] - 1)
+    cover = sparse.coo_array((np.ones(len(nodes), dtype=bool), (nodes, communities)), shape=(n_nodes, len(sizes)))
+    cover = cover.tocsr()
+
+    def apart(pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
+        none_shared: NDArray[np.bool_] = cover[pairs[:, 0]].multiply(cover[pairs[:, 1]]).sum(axis=1) == 0
+        return none_shared
+
+    linked = np.empty(0, dtype=np.int64)
+    linked = _joined(np.repeat(nodes, shares), np.repeat(communities, shares), linked, None, n_nodes, rng)
+    outside = np.repeat(np.arange(n_nodes), degrees - n_inside)
+    linked = _joined(outside, np.zeros(len(outside), dtype=np.intp), linked, apart, n_nodes, rng)
+    adjacency = _adjacency(n_nodes, np.column_stack(np.divmod(linked, n_nodes)))
+    return Bunch(adjacency=adjacency, cover=cover if np.prod(cover.shape) > _MOST_DENSE else cover.toarray())
+
+
+def _degrees(n_nodes: int, mean: float, largest: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Draw degrees from a power law of exponent 2 with this mean: a mixture of two with neighbouring lower ends."""
+    values = np.arange(1, largest + 1)
+    laws = np.where(values >= values[:, None], values**-2.0, 0.0)
+    laws /= laws.sum(axis=1, keepdims=True)
+    means = laws @ values
+    if not means[0] <= mean <= largest:
+        raise ValueError(f"degree={mean} must be in [{means[0]:.3g}, {largest}] for max_degree={largest}.")
+    above = min(int(np.searchsorted(means, mean)), largest - 1)
+    below = max(above - 1, 0)
+    weight = (mean - means[below]) / max(means[above] - means[below], np.finfo(float).tiny)
+    drawn: NDArray[np.intp] = rng.choice(values, n_nodes, p=(1 - weight) * laws[below] + weight * laws[above])
+    return drawn
+
+
+def _sizes(total: int, smallest: int, largest: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Draw sizes from a power law of exponent 1 that add up to the total, the largest first."""
+    values = np.arange(smallest, largest + 1)
+    drawn = rng.choice(values, -(-total // smallest), p=1 / values / (1 / values).sum())
+    n_sizes = int(np.searchsorted(np.cumsum(drawn), total)) + 1
+    n_sizes -= n_sizes * smallest > total
+    if not n_sizes * smallest <= total <= n_sizes * largest:
+        raise ValueError(
+            f"No communities of min_size={smallest} to max_size={largest} nodes have {total} members together: "
+            "change one of them, n_nodes or overlap."
+        )
+    sizes = drawn[:n_sizes]
+    missing = total - int(sizes.sum())
+    # Change sizes by one, at random among all ways that keep them within their bounds.
+    room = np.repeat(np.arange(n_sizes), largest - sizes if missing > 0 else sizes - smallest)
+    changes = np.bincount(rng.permutation(room)[: abs(missing)], minlength=n_sizes)
+    return np.sort(sizes + np.sign(missing) * changes)[::-1]
+
+
+def _places(
+    nodes: NDArray[np.intp], shares: NDArray[np.intp], sizes: NDArray[np.intp], rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Return a community for each membership of a node, no community twice for a node.
+
+    Memberships and sizes come in decreasing order. ``shares`` are the links that a membership needs.
+    """
+    free: list[int] = []
+    communities = np.empty(len(nodes), dtype=np.intp)
+    n_open = 0
+    for i, (share, draw) in enumerate(zip(shares.tolist(), rng.random_sample(len(nodes)).tolist(), strict=True)):
+        while n_open < len(sizes) and (sizes[n_open] > share or not free):
+            free += [n_open] * int(sizes[n_open])
+            n_open += 1
+        place = int(draw * len(free))
+        communities[i] = free[place]
+        free[place] = free[-1]
+        free.pop()
+    # Swap what a node has twice with any other membership.
+    owned = Counter(zip(nodes.tolist(), communities.tolist(), strict=True))
+    for i in [i for i, pair in enumerate(zip(nodes.tolist(), communities.tolist(), strict=True)) if owned[pair] > 1]:
+        if owned[nodes[i], communities[i]] == 1:
+            continue
+        for j in rng.randint(len(nodes), size=_TRIES):
+            fits = sizes[communities[j]] > shares[i] and sizes[communities[i]] > shares[j]
+            if fits and not owned[nodes[i], communities[j]] and not owned[nodes[j], communities[i]]:
+                owned.subtract([(nodes[i], communities[i]), (nodes[j], communities[j])])
+                communities[i], communities[j] = communities[j], communities[i]
+                owned.update([(nodes[i], communities[i]), (nodes[j], communities[j])])
+                break
+        else:
+            raise ValueError(
+                f"{len(sizes)} communities are too few to give each node different ones: lower overlap, n_memberships "
+                "or max_size, or raise n_nodes."
+            )
+    return communities
+
+
+def _joined(
+    ends: NDArray[np.intp],
+    groups: NDArray[np.intp],
+    linked: NDArray[np.int64],
+    allowed: Callable[[NDArray[np.intp]], NDArray[np.bool_]] | None,
+    n_nodes: int,
+    rng: np.random.RandomState,
+) -> NDArray[np.int64]:
+    """Join ends of the same group at random; return the pairs ``linked`` before and after, as row * n_nodes + column.
+
+    Pairs are sorted, rows are smaller than columns.
+    """
+    for _ in range(_ROUNDS):
+        order = np.lexsort([rng.random_sample(len(ends)), groups])
+        ends, groups = ends[order], groups[order]
+        # one end of a group with an odd number has no partner
+        first = np.flatnonzero(np.diff(groups, prepend=-1))
+        odd = first[np.diff(first, append=len(ends)) % 2 == 1]
+        ends, groups = np.delete(ends, odd), np.delete(groups, odd)
+        if len(ends) == 0:
+            break
+        pairs = np.sort(ends.reshape(-1, 2), axis=1)
+        keys = pairs[:, 0].astype(np.int64) * n_nodes + pairs[:, 1]
+        bounded = np.append(linked, n_nodes**2)
+        known = bounded[np.searchsorted(bounded, keys)] == keys
+        new = np.zeros(len(keys), dtype=bool)
+        new[np.unique(keys, return_index=True)[1]] = True
+        new &= ~known & (pairs[:, 0] != pairs[:, 1])
+        if allowed is not None:
+            new[new] = allowed(pairs[new])
+        # mergesort is linear in two sorted parts
+        linked = np.sort(np.concatenate([linked, np.sort(keys[new])]), kind="stable")
+        again = np.repeat(~new, 2)
+        ends, groups = ends[again], groups[again]
+    return linked

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .._rows import at_least, row_maxima
 from .._types import Array, GraphLike, Matrix, MatrixLike
 from ..base import InductiveSoftClusterer, Modality
 from ..inputs.features import check_enough_samples
 from ..inputs.graphs import validate_graph, validate_links
 
-if TYPE_CHECKING:
-    from scipy import sparse
+_FAINTEST = 1e-30  # weight of a link, in mean weights
 
 
 class GraphClusterer(InductiveSoftClusterer):
     """A soft clusterer of the nodes of a graph. New nodes come as rows of links to the nodes of ``fit``.
 
     ``_binary`` says whether the model knows only links that are there or not.
+
+    A model that computes sparse rows of memberships gives them to ``dense_unless_large``: ``memberships_`` and what
+    ``predict_memberships`` returns are CSR arrays where an array would have more than 1e8 entries, and so are covers.
     """
 
     n_features_in_: int
@@ -37,8 +42,9 @@ class GraphClusterer(InductiveSoftClusterer):
     def _graph(self, X: GraphLike) -> Any:
         """The adjacency matrix for ``fit``: symmetric CSR without a diagonal, in float64 or float32."""
         A = validate_graph(self, X, binary=self._binary)
-        if self.n_clusters is not None:
-            check_enough_samples(A.shape[0], self.n_clusters)
+        n_clusters = getattr(self, "n_clusters", None)  # what is no parameter is not known before the fit
+        if n_clusters is not None:
+            check_enough_samples(A.shape[0], n_clusters)
         return A
 
     def _links(self, X: MatrixLike) -> Any:
@@ -59,8 +65,8 @@ class GraphClusterer(InductiveSoftClusterer):
             The nodes of each community, in the order of the columns of ``memberships_`` and with the names of
             ``node_names_``; a community without nodes is an empty list.
         """
-        cover = self.get_cover(threshold, top_k)
-        return [self.node_names_[members].tolist() for members in cover.T]
+        cover = sparse.csc_array(self.get_cover(threshold, top_k))
+        return [self.node_names_[cover.indices[lo:hi]].tolist() for lo, hi in pairwise(cover.indptr)]
 
     def _strengths(self) -> NDArray[Any]:
         """What ``threshold_`` is compared with."""
@@ -72,8 +78,8 @@ class GraphClusterer(InductiveSoftClusterer):
             return super()._default_cover()
         strengths = self._strengths()
         # Equal strengths are members of all, whichever way they were rounded.
-        least = np.minimum(self.threshold_, strengths.max(axis=1, keepdims=True)) * (1 - 1e-6)
-        cover: NDArray[np.bool_] = (strengths >= least) & (strengths > 0)
+        least = np.minimum(self.threshold_, row_maxima(strengths)) * (1 - 1e-6)
+        cover: NDArray[np.bool_] = at_least(strengths, least)
         return cover
 
     def __sklearn_tags__(self) -> Tags:
@@ -84,12 +90,12 @@ class GraphClusterer(InductiveSoftClusterer):
         return tags
 
 
-def row_sums(links: sparse.csr_array) -> Array:
+def row_sums(links: Matrix) -> Array:
     """Sums of the rows of a matrix, (n,), in double precision: those of large weights overflow in single precision."""
     return np.asarray(links.astype(np.float64).sum(axis=1)).ravel()
 
 
-def soft_modularity(A: Matrix, C: NDArray[Any]) -> float:
+def soft_modularity(A: Matrix, C: Any) -> float:
     """tr(C^T B C) / 2m: for memberships of 0 and 1 the modularity of the partition.
 
     Examples
@@ -101,12 +107,32 @@ def soft_modularity(A: Matrix, C: NDArray[Any]) -> float:
     A = A.astype(np.float64)
     degrees = row_sums(A)
     total = degrees.sum()
-    return float(np.vdot(C, A @ C) / total - np.square(degrees / total @ C).sum())
+    inside = C.multiply(A @ C).sum() if sparse.issparse(C) else np.vdot(C, A @ C)
+    return float(inside / total - np.square(degrees / total @ C).sum())
 
 
 def mean_weight(A: sparse.csr_array) -> float:
     """The mean weight of a link; in units of it a result does not depend on the unit of the weights."""
     return float(A.data.mean(dtype=np.float64))
+
+
+def weight_unit(A: sparse.csr_array) -> float:
+    """The mean weight of a link; of equal ones exactly their weight, 1 without links."""
+    if A.nnz == 0:
+        return 1.0
+    return float(A.data[0]) if (A.data == A.data[0]).all() else mean_weight(A)
+
+
+def in_units(A: sparse.csr_array, unit: float) -> sparse.csr_array:
+    """The links in units of a weight, in double precision; none is so faint that its products vanish."""
+    weights = np.maximum(A.data.astype(np.float64) / unit, _FAINTEST)
+    return sparse.csr_array((weights, A.indices, A.indptr), shape=A.shape)
+
+
+def relative_weights(A: sparse.csr_array) -> sparse.csr_array:
+    """The links in units of the largest weight, in double precision; equal weights become 1."""
+    weights = A.data.astype(np.float64)
+    return sparse.csr_array((weights / weights.max(initial=0), A.indices, A.indptr), shape=A.shape)
 
 
 def neighbour_means(links: sparse.csr_array, rows: NDArray[Any]) -> Array:

@@ -72,6 +72,11 @@ cdef extern from "kernels.h" nogil:
         const void *indptr
         const void *indices
 
+    ctypedef struct sparse_rows_t:
+        const int64_t *start
+        const int32_t *column
+        const double *value
+
     ctypedef struct tile_t:
         pass
 
@@ -144,6 +149,19 @@ cdef extern from "kernels.h" nogil:
         const links_t *, const double *, const double *, int64_t, int64_t, double, double *)
     int links_product_c "links_product" (const links_t *, const float *, const float *, int64_t, int64_t, float *)
     int closed_wedges_c "closed_wedges" (const links_t *, int64_t, double *)
+    int listen_c "hear_all" (
+        const links_t *, const double *, int64_t, int32_t *, int64_t, int64_t, const int64_t *, uint64_t, int64_t, int)
+    int move_nodes_c "move_nodes" (
+        const links_t *, const double *, const double *, const double *, const int64_t *, int64_t, int64_t *)
+    int ego_links_c "ego_links" (
+        const links_t *, const double *, int64_t, int64_t, int64_t, int64_t *, int64_t *, double *)
+    int majority_labels_c "majority_labels" (const links_t *, const double *, int64_t, int64_t, int64_t *)
+    int walks_c "walks" (const links_t *, const double *, const double *, int64_t, double *, double *, int)
+    int link_rows_c "link_rows" (
+        const links_t *, const double *, int64_t, const sparse_rows_t *, const sparse_rows_t *, int64_t, int64_t, double *, double *,
+        int)
+    int64_t propagate_c "propagate" (
+        const links_t *, const double *, const int64_t *, int64_t, int64_t, int64_t *, int64_t *, double *)
     void dirichlet_maximum(double *, const double *, int64_t, double, double, int, int, double, double *)
     int gumbel_softmax_c "gumbel_softmax" (
         const double *, const uint64_t *, int64_t, int64_t, int64_t, int64_t, double, float *, double *, int)
@@ -1048,6 +1066,95 @@ def closed_wedges(indptr, indices, double[::1] closed):
     cdef links_t a = links(indptr, indices)
     with nogil:
         status = closed_wedges_c(&a, closed.shape[0], &closed[0])
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def listen(indptr, indices, const double[::1] weights, int32_t[:, ::1] memory, int64_t round, const int64_t[::1] order,
+           uint64_t key, int64_t chunks, int threads):
+    """A round of listening: the labels heard are written to the column ``round`` of the memory."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    cdef const int64_t *one_by_one = NULL
+    if order is not None:
+        one_by_one = &order[0]
+    with nogil:
+        status = listen_c(&a, &weights[0], memory.shape[0], &memory[0, 0], memory.shape[1], round, one_by_one, key, chunks,
+                          threads)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def walks(indptr, indices, const double[::1] weight, const double[::1] passable, double[::1] two, double[::1] three, int threads):
+    """Weights of the walks of two and of three steps between linked nodes; of three only for one direction of each link."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        status = walks_c(&a, &weight[0], &passable[0], passable.shape[0], &two[0], &three[0], threads)
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def move_nodes(indptr, indices, const double[::1] weights, const double[::1] strengths, const double[::1] pull,
+               const int64_t[::1] order, int64_t[::1] labels):
+    """Move nodes between communities while the modularity rises; ``labels`` in place."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        status = move_nodes_c(&a, &weights[0], &strengths[0], &pull[0], &order[0], labels.shape[0], &labels[0])
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def ego_links(indptr, indices, const double[::1] weights, int64_t lo, int64_t hi, int64_t[::1] ptr, int64_t[::1] to,
+              double[::1] weights_to):
+    """The ego networks of some nodes, side by side, as the three arrays of a CSR matrix."""
+    cdef int status
+    cdef int64_t n = len(indptr) - 1
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        status = ego_links_c(&a, &weights[0], n, lo, hi, &ptr[0], &to[0], &weights_to[0])
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def majority_labels(indptr, indices, const double[::1] weights, int64_t sweeps, int64_t[::1] labels):
+    """Let labels spread to where most weight of the links leads to them; in place."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        status = majority_labels_c(&a, &weights[0], labels.shape[0], sweeps, &labels[0])
+    if status < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+
+
+def propagate(indptr, indices, const double[::1] influence, const int64_t[::1] order, int64_t[::1] count, int64_t[::1] label,
+              double[::1] share):
+    """A sweep of label propagation, in place; gives the number of nodes whose first label changed."""
+    cdef int64_t changed
+    cdef links_t a = links(indptr, indices)
+    with nogil:
+        changed = propagate_c(
+            &a, &influence[0], &order[0], order.shape[0], count.shape[0], &count[0], &label[0], &share[0])
+    if changed < 0:
+        raise MemoryError("not enough memory for the scratch space of a kernel")
+    return changed
+
+
+cdef sparse_rows_t sparse_rows(const int64_t[::1] start, const int32_t[::1] column, const double[::1] value):
+    cdef sparse_rows_t rows
+    rows.start, rows.column, rows.value = &start[0], &column[0], &value[0]
+    return rows
+
+
+def link_rows(indptr, indices, const double[::1] weight, P_start, P_column, P_value, Q_start, Q_column, Q_value, int64_t K,
+              int64_t longest, double[::1] k, double[::1] logs, int threads):
+    """P_iz sum_j x_ij / s_ij Q_jz and sum_j x_ij log s_ij over the links, s_ij = P_i . Q_j, written to ``k`` and ``logs``."""
+    cdef int status
+    cdef links_t a = links(indptr, indices)
+    cdef sparse_rows_t P = sparse_rows(P_start, P_column, P_value), Q = sparse_rows(Q_start, Q_column, Q_value)
+    with nogil:
+        status = link_rows_c(&a, &weight[0], logs.shape[0], &P, &Q, K, longest, &k[0], &logs[0], threads)
     if status < 0:
         raise MemoryError("not enough memory for the scratch space of a kernel")
 

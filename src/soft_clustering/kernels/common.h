@@ -185,3 +185,11 @@ static INLINE double scaled(double x, double scale)
     const double z = x * scale;
     return z < 1e100 ? (z > -1e100 ? z : -1e100) : 1e100;
 }
+
+/* MurmurHash3's 32-bit finaliser. */
+static INLINE uint32_t scramble(uint32_t x)
+{
+    x = (x ^ (x >> 16)) * 0x85ebca6bu;
+    x = (x ^ (x >> 13)) * 0xc2b2ae35u;
+    return x ^ (x >> 16);
+}

@@ -504,6 +504,23 @@ static int links_product(const links_t *links, const float *values, const float 
     return 0;
 }
 
+#define HUB 32 /* where a row has so many times the links of another, a search for each of these is faster than a pass over it */
+
+/* Where the entry of column w is in row v of a CSR matrix with sorted columns, or -1. */
+static int64_t link_at(const links_t *links, int64_t v, int64_t w)
+{
+    const int64_t end = csr_at(links->indptr, links->index64, v + 1);
+    int64_t lo = csr_at(links->indptr, links->index64, v), hi = end;
+    while (lo < hi) {
+        const int64_t mid = lo + (hi - lo) / 2;
+        if (csr_at(links->indices, links->index64, mid) < w)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < end && csr_at(links->indices, links->index64, lo) == w ? lo : -1;
+}
+
 /* For each node, the number of links among the nodes that it is linked to, in both directions. Returns -1 if memory ran out. */
 static int closed_wedges(const links_t *links, int64_t n, double *closed)
 {
@@ -519,7 +536,13 @@ static int closed_wedges(const links_t *links, int64_t n, double *closed)
             seen[csr_at(links->indices, links->index64, p)] = u;
         for (int64_t p = first; p < end; p++) {
             const int64_t v = csr_at(links->indices, links->index64, p), last = csr_at(links->indptr, links->index64, v + 1);
-            for (int64_t q = csr_at(links->indptr, links->index64, v); q < last; q++)
+            const int64_t begin = csr_at(links->indptr, links->index64, v);
+            if (last - begin > HUB * (end - first)) {
+                for (int64_t q = first; q < end; q++)
+                    count += link_at(links, v, csr_at(links->indices, links->index64, q)) >= 0;
+                continue;
+            }
+            for (int64_t q = begin; q < last; q++)
                 count += seen[csr_at(links->indices, links->index64, q)] == u;
         }
         closed[u] = (double)count;

@@ -213,7 +213,7 @@ def gumbel_softmax(W: Array, keys: NDArray[np.uint64], t: float, out: NDArray[np
     for w, of_start, draws in zip(W, keys, out, strict=True):
         for key, draw in zip(of_start, draws, strict=True):
             low, high = np.uint32(key & np.uint64(0xFFFFFFFF)), np.uint32(key >> np.uint64(32))
-            hashed = _scramble(_scramble(places ^ low) + high)
+            hashed = scramble(scramble(places ^ low) + high)
             uniform = ((hashed >> np.uint32(9)) + 0.5) / 2.0**23
             draw[:] = softmax((w - np.log(-np.log(uniform))) / t, axis=0)
     answer: Array = out.mean(axis=1, dtype=np.float64)
@@ -251,7 +251,7 @@ def _tiles(W: Array) -> int:
     return int(len(W) * -(-W.shape[2] // 64))
 
 
-def _scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def scramble(x: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """MurmurHash3's 32-bit finaliser."""
     x = (x ^ (x >> np.uint32(16))) * np.uint32(0x85EBCA6B)
     x = (x ^ (x >> np.uint32(13))) * np.uint32(0xC2B2AE35)

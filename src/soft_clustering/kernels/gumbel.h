@@ -2,14 +2,6 @@
 
 #ifdef WIDTH /* steps, once per vector width */
 
-/* MurmurHash3's 32-bit finaliser. */
-static INLINE TARGET uint32_t NAME(scramble)(uint32_t x)
-{
-    x = (x ^ (x >> 16)) * 0x85ebca6bu;
-    x = (x ^ (x >> 13)) * 0xc2b2ae35u;
-    return x ^ (x >> 16);
-}
-
 /* log(x) = e log 2 + f for positive normal numbers, |f| <= log(2) / 2. Polynomials from tools/fit_polynomials.py. */
 static INLINE TARGET void NAME(log_parts)(const float *x, float *e, float *f)
 {
@@ -77,7 +69,7 @@ static TARGET void NAME(gumbel_tile)(const double *W, int64_t K, int64_t n, int6
             const double *w = W + k * n + first;
             const uint32_t place = (uint32_t)(k * n + first);
             for (int r = 0; r < TILE; r++) {
-                const uint32_t x = NAME(scramble)(NAME(scramble)((place + (uint32_t)r) ^ low) + high);
+                const uint32_t x = scramble(scramble((place + (uint32_t)r) ^ low) + high);
                 u[r] = ((float)(int32_t)(x >> 9) + 0.5f) * 0x1p-23f;
             }
             NAME(log_parts)(u, e, f);

@@ -269,3 +269,8 @@ static void store(const job_t *job, const tile_t *t, int64_t first, int64_t coun
 #include "gumbel.h"
 #include "dirichlet.h"
 #include "hierarchy.h"
+#include "speakers.h"
+#include "louvain.h"
+#include "egos.h"
+#include "propagation.h"
+#include "links.h"

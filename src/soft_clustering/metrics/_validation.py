@@ -22,8 +22,12 @@ def _in_memory(value: Any) -> Any:
     return value.compute() if is_dask(value) else value
 
 
-def check_matrix(name: str, value: MatrixLike, columns: str, n_samples: int | None = None) -> Array:
+def check_matrix(
+    name: str, value: MatrixLike, columns: str, n_samples: int | None = None, *, accept_sparse: bool = False
+) -> Array:
     """A finite, non-negative float64 matrix; a Dask array is computed. ``columns`` says what the columns are.
+
+    With ``accept_sparse`` a sparse matrix comes back as CSR.
 
     Examples
     --------
@@ -36,10 +40,17 @@ def check_matrix(name: str, value: MatrixLike, columns: str, n_samples: int | No
         refuse_no_clusters(name, value)
     # Entries near the largest float overflow in the sum that looks for NaN.
     with naming(name), np.errstate(over="ignore", invalid="ignore"):
-        U: Array = check_array(_in_memory(value), dtype=np.float64, ensure_2d=False, allow_nd=True, input_name=name)
+        U: Array = check_array(
+            _in_memory(value),
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=np.float64,
+            ensure_2d=False,
+            allow_nd=True,
+            input_name=name,
+        )
     if U.ndim != 2:
         raise ValueError(f"{name} must be a matrix with {columns} columns. Got shape {U.shape} instead.")
-    if n_samples is not None and len(U) != n_samples:
+    if n_samples is not None and U.shape[0] != n_samples:
         raise ValueError(f"{name} must have one row per sample, {n_samples} rows. Got shape {U.shape} instead.")
     if U.min() < 0:
         raise ValueError(f"{name} must be >= 0 everywhere. Got a smallest entry of {U.min():g} instead.")

@@ -10,12 +10,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples
 
-from .._types import CoverLike, GraphLike
+from .._types import CoverLike, GraphLike, MatrixLike
 from ..graphs.network import row_sums, soft_modularity
 from ..inputs.graphs import validate_graph
 from ._covers import read_cover
@@ -26,13 +25,13 @@ def _adjacency(graph: GraphLike) -> Any:
     return validate_graph(BaseEstimator(), graph, binary=False)
 
 
-def modularity(graph: GraphLike, U: ArrayLike) -> float:
+def modularity(graph: GraphLike, U: MatrixLike) -> float:
     """Modularity of soft communities: links inside them beyond those expected by chance.
 
     Parameters
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
-    U : array-like of shape (n_nodes, n_clusters)
+    U : array-like or sparse matrix of shape (n_nodes, n_clusters)
         Memberships; each row is divided by its sum. A row of zeros is a node in no community.
 
     Returns
@@ -61,9 +60,9 @@ def modularity(graph: GraphLike, U: ArrayLike) -> float:
     0.5
     """
     A = _adjacency(graph)
-    U = check_matrix("U", U, "n_clusters", A.shape[0])
-    sums = U.sum(axis=1, keepdims=True)
-    return soft_modularity(A, U / np.where(sums > 0, sums, 1.0)) if A.nnz else math.nan
+    U = check_matrix("U", U, "n_clusters", A.shape[0], accept_sparse=True)
+    sums = row_sums(U)
+    return soft_modularity(A, sparse.diags_array(1 / np.where(sums > 0, sums, 1.0)) @ U) if A.nnz else math.nan
 
 
 def overlapping_modularity(graph: GraphLike, cover: CoverLike) -> float:

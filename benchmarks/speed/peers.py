@@ -18,8 +18,8 @@ A peer has collapsed if its adjusted Rand index (communities: overlapping NMI) i
 each method and size, the fastest peer that has not collapsed.
 
 Data: Gaussian clusters, d=8, K=5, standard deviation 4 (density methods: 2); planted corpora of ten topics with
-1000 held-out documents; planted graphs of ten communities with overlaps of three in ten nodes (DMoN: none; LPANNI:
-LFR graphs, whose communities do not grow).
+1000 held-out documents; planted graphs of ten communities with overlaps of three in ten nodes (DMoN: none; LPANNI and
+SLPA: LFR graphs, whose communities do not grow).
 """
 
 from __future__ import annotations
@@ -183,6 +183,7 @@ METHODS = {
         "BIGCLAM(10, random_state=0)", graph, affiliation_likelihood, ("model.memberships_",)
     ),
     "BIGCLAM, cover": Method("BIGCLAM(10, random_state=0)", graph, onmi, ("model.get_cover()",), None),
+    "SLPA": Method("SLPA(random_state=0)", lfr_graph, onmi, ("model.get_cover()",), None, passes=None),
     "LPANNI": Method("LPANNI()", lfr_graph, onmi, ("model.get_cover()",), None, passes=None),
     "LinkMixture": Method(
         "LinkMixture(10, random_state=0)", graph, onmi, ("model.get_cover()",), None, passes=None
@@ -358,10 +359,7 @@ PEERS = [
         ("cover(found)",), None, "algorithms.big_clam(G, dimensions=10, iterations={passes})",
     ),
     Peer("cdlib", "lfm", "BIGCLAM, cover", _CDLIB, "found = algorithms.lfm(G, alpha=1.0)", ("cover(found)",)),
-    Peer(
-        "cdlib", "slpa", "BIGCLAM, cover", _CDLIB, "found = algorithms.slpa(G)", ("cover(found)",), None,
-        "algorithms.slpa(G, t={passes})",
-    ),
+    Peer("cdlib", "slpa", "SLPA", _CDLIB, "found = algorithms.slpa(G)", ("cover(found)",)),
     Peer("cdlib", "lpanni", "LPANNI", _CDLIB, "found = algorithms.lpanni(G, threshold=0.25)", ("cover(found)",)),
     Peer(
         "cdlib", "principled_clustering", "LinkMixture", _CDLIB, "found = algorithms.principled_clustering(G, 10)",

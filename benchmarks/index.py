@@ -91,6 +91,7 @@ BENCHMARKS = [
     Benchmark("quality", "communities", "Agreement with known communities; what starts are worth", 60, (RESULTS,)),
     Benchmark("quality", "shading", "AFCMAdaptive on shaded phantoms", 1, (RESULTS,)),
     Benchmark("quality", "choose_k", "How often each criterion finds K", 18, (GUIDE.format("selection"),)),
+    Benchmark("quality", "choose_k_graphs", "How often K is found: LFR graphs", 20, ()),
     Benchmark("quality", "choose_k_mixed", "How often K is found in tables with categories", 1, (GUIDE.format("cli"),)),
     Benchmark("quality", "choose_k_samples", "Choosing K by samples of the rows", 5, (GUIDE.format("selection"),)),
     Benchmark(

@@ -14,7 +14,7 @@ centres, weights and covariances after matching the clusters, relative ones of o
   its value is not compared.
 * LDA: scikit-learn from the same seed.
 * DMoN: the loss of torch_geometric's layer at our memberships.
-* Overlapping NMI and the omega index: CDlib on two covers.
+* Overlapping NMI and the omega index: CDlib on two covers; scores of the communities of one, where CDlib has the same.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks.lib.environments import Interpreter, peer
 from benchmarks.lib.records import Record
 from soft_clustering import ECM, FCM, GMM, LDA, DMoN, LatentClass, RelationalFCM
-from soft_clustering.datasets import make_overlapping_graph, make_topic_corpus
-from soft_clustering.metrics import omega_index, overlapping_nmi
+from soft_clustering.datasets import make_lfr_graph, make_overlapping_graph, make_topic_corpus
+from soft_clustering.metrics import cover_table, omega_index, overlapping_modularity, overlapping_nmi
 
 AGREES = 1e-9
 PASSES, FEW = 500, 20
@@ -269,6 +269,37 @@ def covers_cdlib(process: Interpreter) -> Differences:
     }
 
 
+def scores_of_covers_cdlib(process: Interpreter) -> Differences:
+    """Scores of each community of a planted cover, changed at random; their cover has one community each time."""
+    planted = make_lfr_graph(300, mixing=0.3, overlap=0.3, random_state=0)
+    cover = planted.cover ^ (np.random.default_rng(0).random(planted.cover.shape) < 0.01)
+    process.put(A=planted.adjacency.toarray(), C=cover)
+    process.run(
+        "import networkx, numpy\nfrom cdlib import NodeClustering, evaluation\n"
+        "graph = networkx.from_numpy_array(A)\n"
+        "nodes = [numpy.flatnonzero(column).tolist() for column in C.T]\n"
+        "def clustering(communities):\n"
+        "    return NodeClustering(communities, graph, overlap=True)\n"
+        "def scores(name):\n"
+        "    score = getattr(evaluation, name)\n"
+        "    return [score(graph, clustering([members])).score for members in nodes]\n"
+        "lazar = evaluation.modularity_overlap(graph, clustering(nodes)).score"
+    )
+    names = {
+        "conductance": "conductance",
+        "cut_ratio": "cut_ratio",
+        "expansion": "expansion",
+        "internal_density": "internal_edge_density",
+        "average_internal_degree": "average_internal_degree",
+        "triangle_participation": "triangle_participation_ratio",
+        "flake_odf": "flake_odf",
+    }
+    table = cover_table(planted.adjacency, cover)
+    found = {ours: largest(table[ours], process.take(f"scores({theirs!r})")) for ours, theirs in names.items()}
+    lazar = overlapping_modularity(planted.adjacency, cover, kind="lazar")
+    return found | {"overlapping_modularity, lazar": largest(lazar, process.take("lazar"))}
+
+
 # Title -> (environment, the comparison, why a difference may be larger than rounding)
 CASES: dict[str, tuple[str, Callable[[Interpreter], Differences], str]] = {
     "FCM, scikit-fuzzy": ("scikit-fuzzy", fcm_scikit_fuzzy, ""),
@@ -296,6 +327,7 @@ CASES: dict[str, tuple[str, Callable[[Interpreter], Differences], str]] = {
     ),
     "DMoN, torch_geometric": ("torch_geometric", dmon_torch_geometric, ""),
     "Covers, CDlib": ("cdlib", covers_cdlib, ""),
+    "Scores of covers, CDlib": ("cdlib", scores_of_covers_cdlib, ""),
 }
 
 

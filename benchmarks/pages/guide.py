@@ -138,9 +138,11 @@ def choose_k_others() -> str:
     record = read("choose_k")
     found = {model: row["criteria"] for run in ("graphs", "documents") for model, row in record[run]["models"].items()}
     rows = []
-    for name in ("recommended", "held_out", "modularity", "modified_partition_coefficient"):
-        title = CRITERIA.get(name, f"`{name}`")
-        rows.append([title, *(criteria[name]["found"] if name in criteria else "-" for criteria in found.values())])
+    names = ("recommended", "thinned_links", "held_out", "overlapping_modularity", "modularity")
+    for name in (*names, "modified_partition_coefficient"):
+        if any(name in criteria for criteria in found.values()):
+            title = CRITERIA.get(name, f"`{name}`")
+            rows.append([title, *(criteria[name]["found"] if name in criteria else "-" for criteria in found.values())])
     return table(["", *found], rows)
 
 

@@ -3,8 +3,9 @@ MMSB: blocks with any pattern of links
 ======================================
 
 The mixed-membership stochastic blockmodel gives each node shares of several blocks, and each pair of blocks a
-probability of a link. A block need not be dense inside: nodes belong together when they are linked to the same blocks.
-Take it when the roles of the nodes and the links between them are the question.
+probability of a link. By default blocks are communities, which may overlap. With ``assortative=False`` a block need not
+be dense inside: nodes belong together when they are linked to the same blocks. Take that when the roles of the nodes
+and the links between them are the question.
 """
 
 # %%
@@ -37,7 +38,7 @@ probability = shares @ planted @ shares.T
 linked = np.triu(np.random.default_rng(0).uniform(size=(100, 100)) < probability, 1)
 A = (linked | linked.T).astype(float)
 
-model = MMSB(n_clusters=3, init="random", n_init=10, max_iter=500, random_state=0).fit(A)
+model = MMSB(n_clusters=3, assortative=False, init="random", n_init=10, max_iter=500, random_state=0).fit(A)
 order = linear_sum_assignment(-shares.T @ model.memberships_)[1]  # blocks as they were planted, for the same colours
 found = model.memberships_[:, order]
 partition = np.eye(3)[SpectralClustering(3, affinity="precomputed", random_state=0).fit_predict(A)]
@@ -79,15 +80,16 @@ axes[1].set_title(f"Drawn from the model: {drawn.nnz // 2} links, {int(A.sum()) 
 # %%
 # When it fails
 # -------------
-# The freedom of the block matrix has a price where communities overlap much. Here half of the nodes are members of
-# two of four communities. Members of the same two communities have the same kind of links, so the model may take them
-# for a block of their own instead of for mixed nodes. ``assortative=True`` fixes the links between blocks at a small
-# probability, which rules this out; :class:`~soft_clustering.BayesianNMF` is made for such graphs.
+# The freedom of the block matrix that ``assortative=False`` gives has a price where communities overlap much. Here
+# half of the nodes are members of two of four communities. Members of the same two communities have the same kind of
+# links, so the model may take them for a block of their own instead of for mixed nodes. The default,
+# ``assortative=True``, fixes the links between blocks at a small probability, which rules this out;
+# :class:`~soft_clustering.BayesianNMF` is made for such graphs.
 
 graph = make_overlapping_graph(120, 4, overlap=0.5, degree=9.0, background_degree=0.5, random_state=1)
 estimators = {
+    "assortative=False": MMSB(4, assortative=False, random_state=0),
     "MMSB": MMSB(4, random_state=0),
-    "assortative": MMSB(4, assortative=True, random_state=0),
     "BayesianNMF": BayesianNMF(4, random_state=0),
 }
 positions = graph_layout(graph.adjacency)

@@ -75,8 +75,8 @@ axes[0].set_title(f"{right} of 20 new nodes in exactly the planted communities")
 # -------------
 # The model knows one reason for a link: a community in common. A core of twenty well-connected nodes with eighty
 # nodes around it, which are linked to the core but hardly to each other, is no set of communities. NOCD divides the
-# nodes in some other way. :class:`~soft_clustering.MMSB` learns how blocks are linked and finds core (ringed) and
-# surroundings.
+# nodes in some other way. :class:`~soft_clustering.MMSB` with ``assortative=False`` learns how blocks are linked and
+# finds core (ringed) and surroundings.
 
 core = np.repeat([[1.0, 0.0], [0.0, 1.0]], [20, 80], axis=0)
 probability = core @ np.array([[0.5, 0.2], [0.2, 0.03]]) @ core.T
@@ -84,7 +84,9 @@ linked = np.triu(np.random.default_rng(0).uniform(size=(100, 100)) < probability
 B = sparse.csr_array((linked | linked.T).astype(float))
 positions = graph_layout(B)
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6))
-for ax, model in zip(axes, (NOCD(2, random_state=0), MMSB(2, max_iter=500, random_state=0)), strict=True):
+for ax, model in zip(
+    axes, (NOCD(2, random_state=0), MMSB(2, assortative=False, max_iter=500, random_state=0)), strict=True
+):
     model.fit(B)
     hard = np.eye(2)[model.labels_]
     order = linear_sum_assignment(-core.T @ hard)[1]

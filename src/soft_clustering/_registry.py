@@ -512,7 +512,7 @@ REGISTRY: tuple[Row, ...] = (
         "graphs",
         None,
         "Airoldi, Blei, Fienberg, Xing (2008); Gopalan, Blei (2013)",
-        "shares of blocks and the links between blocks wanted; not if overlaps matter most",
+        "shares of overlapping communities, or with assortative=False of blocks linked in any way; not for weights",
         suits=("overlap", "blocks", "large"),
     ),
     Row(
@@ -564,7 +564,7 @@ REGISTRY: tuple[Row, ...] = (
         "graphs",
         "deep",
         "Acharya, Zhang (2020)",
-        "separate communities of small and medium-sized graphs, weighted or not; not if overlaps matter most",
+        "separate communities of small and medium-sized graphs, weighted or not; not for overlaps: it finds none",
         suits=("weighted",),
     ),
     Row(

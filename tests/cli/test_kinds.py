@@ -112,7 +112,7 @@ def test_graph_with_communities(graph, call):
 def test_graph_without_communities(graph, call):
     found, err = compared(call, "g.npz", "-m", "MMSB")
     assert found["choice_of_k"]["recommended"] == found["k"][0] == found["results"][0]["n_clusters"]
-    assert "chosen from 2 to 10 by Gain on held-out data (BIGCLAM); other criteria: Modularity " in err
+    assert "chosen from 2 to 10 by Gain on held-out links (BIGCLAM); other criteria: Overlapping modularity " in err
     assert found["results"][0]["overlapping_nmi"] is None
     found, _ = compared(call, "g.npz", "-m", "MMSB", "-k", "3:5")
     assert found["chosen_k"]["MMSB"].keys() == {"overlapping_modularity", "modularity"}
@@ -139,8 +139,24 @@ def test_fit_of_a_graph(graph, call):
 def test_choice_for_a_graph(graph, call):
     code, out, _ = call("choose", "g.npz")
     assert code == 0
-    assert "fits of BIGCLAM to all" in out and "held_out" in out
+    assert "fits of BIGCLAM to all" in out and "thinned_links" in out
     assert call("choose", "g.npz", "-m", "mmsb", "-k", "2:5")[0] == 0
+
+
+def test_graph_with_weights(graph, call):
+    """Models for links without weights are left out, and K is chosen by one that uses the weights."""
+    links = sparse.triu(GRAPH.adjacency).tocoo()
+    lines = [f"n{i} n{j} {1 + (i + j) % 3}" for i, j in zip(links.row, links.col, strict=True)]
+    (graph / "w.edgelist").write_text("\n".join(lines))
+    found, err = compared(call, "w.edgelist")
+    assert "soft-clustering: BIGCLAM, MMSB, NOCD: for links without weights, left out" in err
+    assert "(BayesianNMF)" in err
+    assert {result["model"] for result in found["results"]} >= {"BayesianNMF", "CDCGS", "DMoN"}
+    assert all(result["status"] != "error" for result in found["results"])
+    code, out, _ = call("choose", "w.edgelist", "-k", "2:5")
+    assert code == 0 and "fits of BayesianNMF to all" in out
+    code, _, err = call("compare", "w.edgelist", "-m", "BIGCLAM", "-k", "4")
+    assert code == 1 and "BIGCLAM models links without weights" in err
 
 
 # Documents ------------------------------------------------------------------------------------------------------------
@@ -149,7 +165,7 @@ def test_choice_for_a_graph(graph, call):
 def test_folder_of_texts(documents, call, tmp_path):
     found, err = compared(call, "texts", "-m", "LDA", "WBSC")
     assert (found["modality"], found["n_samples"], found["k"]) == ("documents", 60, [3])
-    assert "K=3, chosen from 2 to 10 by Gain on held-out data (LDA)" in err
+    assert "K=3, chosen from 2 to 10 by Gain on held-out words (LDA)" in err
     assert all(result["coherence"] is not None for result in found["results"])
     code, _, _ = call("fit", "LDA", "texts", "-k", 3, "-o", "u.csv")
     assert code == 0

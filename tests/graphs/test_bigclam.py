@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import BIGCLAM
-from soft_clustering.datasets import load_graph, make_overlapping_graph
+from soft_clustering.datasets import load_graph, make_lfr_graph, make_overlapping_graph
 from soft_clustering.graphs import bigclam
 from soft_clustering.kernels import graphs
 from soft_clustering.kernels.graphs import affiliation_sweep, padded
@@ -186,12 +186,13 @@ def test_listing_of_the_number_of_nodes():
 def test_threshold_is_that_of_the_density():
     model = BIGCLAM(2, random_state=0).fit(KARATE)
     density = 78 / (34 * 33 / 2)
-    assert model.threshold_ == pytest.approx(np.sqrt(-np.log(1 - density)))
+    assert model.threshold_ == pytest.approx(np.sqrt(-np.log(1 - density)) / 2)
     F = model.memberships_
     strongest = (F.max(axis=1, keepdims=True) == F) & (F > 0)
-    np.testing.assert_array_equal(model.get_cover(), (model.threshold_ <= F) | strongest)
+    shares = F / np.maximum(F.sum(axis=1, keepdims=True), 1e-300)
+    np.testing.assert_array_equal(model.get_cover(), ((model.threshold_ <= F) & (shares >= 0.2)) | strongest)
     complete = BIGCLAM(1).fit(np.ones((6, 6)))
-    assert complete.threshold_ == pytest.approx(np.sqrt(-np.log(1 / 6)))
+    assert complete.threshold_ == pytest.approx(np.sqrt(-np.log(1 / 6)) / 2)
     assert complete.memberships_.max() <= 1000
 
 
@@ -199,7 +200,7 @@ def test_cover_labels_and_picture_agree():
     """The published threshold alone leaves out 24 of the 34 nodes."""
     plt = pytest.importorskip("matplotlib.pyplot")
     model = BIGCLAM(2, random_state=0).fit(KARATE)
-    assert ((model.memberships_ >= model.threshold_).any(axis=1)).sum() < 17
+    assert ((model.memberships_ >= 2 * model.threshold_).any(axis=1)).sum() < 17
     members = model.get_cover().any(axis=1)
     assert members.sum() == 31
     np.testing.assert_array_equal(members, model.labels_ >= 0)
@@ -282,3 +283,22 @@ def test_seeds_and_their_neighbours_start_alike():
         expected = KARATE.toarray()[u]
         expected[u] = 1
         np.testing.assert_array_equal(F[:, k], expected)
+
+
+def test_small_shares_are_no_memberships():
+    """A hub with strong affiliations to two communities and a weak one to a third, which is above the threshold."""
+    model = BIGCLAM(3, random_state=0).fit(KARATE)
+    model.memberships_ = np.array([[4.0, 3.0, 0.9], [0.4, 0.4, 0.0], [0.1, 0.05, 0.0], [0.0, 0.0, 0.0]])
+    model.threshold_ = 0.3
+    assert model.get_cover().astype(int).tolist() == [[1, 1, 0], [1, 1, 0], [1, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("mixing, overlap, least", [(0.1, 0.1, 0.97), (0.3, 0.3, 0.83)])
+def test_spectral_start_raises_the_likelihood(mixing, overlap, least):
+    graph = make_lfr_graph(mixing=mixing, overlap=overlap, random_state=4)
+    K = graph.cover.shape[1]
+    spectral, usual = (
+        BIGCLAM(K, init=init, random_state=0).fit(graph.adjacency) for init in ("spectral", "conductance")
+    )
+    assert spectral.objective_ > usual.objective_ and spectral.n_seeds_ == 0
+    assert overlapping_nmi(spectral.get_cover(), graph.cover) > least

@@ -230,12 +230,15 @@ def test_no_pickles(tmp_path):
     [
         ("g.edgelist", "", "is empty: check that it was saved completely"),
         ("g.edgelist", "# only\n% comments\n", "has only comments"),
-        ("g.edgelist", "a b\nb c d\n", "has 2 fields in its first line and 3 in the line that begins with 'b c d'"),
+        ("g.edgelist", "a b\nb c d\n", "has 2 fields in its first line and 3 in line 2, 'b c d'"),
+        ("g.edgelist", "# x\n\na b\r\nb c d\n", "has 2 fields in its first line and 3 in line 4, 'b c d'"),
+        ("g.edgelist.gz", gzip.compress(b"a b 1\n% x\nb c y\n"), "the weight. Got 'y' in line 3"),
+        ("g.csv", "a,b\n,c\n", "without the name of a node in line 2, ',c'"),
         ("g.edgelist", "a b c d\n", "has 4 fields per line: a list of links has"),
         ("g.edgelist", "a\nb\n", "has 1 field per line"),
         ("g.edgelist", "a b 1\nb c x\n", "must have a number as the third field of each line, the weight. Got 'x'"),
-        ("g.edgelist", "a b 1\nb c -2\n", "must have finite weights >= 0. Got -2"),
-        ("g.edgelist", "a b nan\nb c 1\n", "must have finite weights >= 0. Got nan"),
+        ("g.edgelist", "a b 1\nb c -2\n", "must have finite weights >= 0. Got -2 in line 2"),
+        ("g.edgelist", "a b nan\nb c 1\n", "must have finite weights >= 0. Got nan in line 1"),
         ("g.edgelist", "a a\nb b\n", "has no link between different nodes"),
         ("g.csv", "a,\nb,c\n", "has a link without the name of a node"),
         ("g.csv", "source,target\n", "has no link below the names of its columns"),
@@ -362,3 +365,22 @@ def test_readers_are_lazy():
     assert set(inputs.__all__) <= set(dir(inputs))
     with pytest.raises(AttributeError, match="no attribute 'read_minds'"):
         inputs.read_minds  # noqa: B018
+
+
+def test_many_communities_are_read_sparse(tmp_path):
+    """More than 1e8 entries: a community of three nodes for each of 10,001 nodes."""
+    names = [f"n{i}" for i in range(10_001)]
+    path = tmp_path / "many.cmty"
+    write_cover(path, [[names[i - 2], names[i - 1], names[i]] for i in range(10_001)])
+    cover = read_cover(path, names).cover
+    assert cover.format == "csr" and cover.dtype == bool and cover.shape == (10_001, 10_001)
+    assert (cover.sum(axis=0) == 3).all() and cover.toarray()[0, [0, 1, 2, 3]].tolist() == [True, True, True, False]
+
+
+def test_communities_of_cdlib(tmp_path):
+    """A community per line, its nodes separated by commas, as ``write_community_csv`` writes them."""
+    path = tmp_path / "communities.csv"
+    path.write_text("0,1,2\n2,3\n")
+    found = read_cover(path, ["0", "1", "2", "3", "4"])
+    assert found.cover.astype(int).tolist() == [[1, 0], [1, 0], [1, 1], [0, 1], [0, 0]]
+    assert found.notes[0] == "communities.csv: 2 communities, 1 of 5 nodes in none."

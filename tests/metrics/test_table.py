@@ -13,15 +13,24 @@ from sklearn.datasets import make_blobs
 from sklearn.neighbors import kneighbors_graph
 
 from soft_clustering import FCM, metrics
+from soft_clustering.datasets import make_overlapping_graph
 from soft_clustering.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = ("m", "metric", "max_samples", "random_state")
-BESIDE = {"METRICS", "Metric", "clustering_metrics", "nonspecificity", "soft_clustering_metrics"}
+BESIDE = {
+    "METRICS",
+    "Metric",
+    "clustering_metrics",
+    "cover_metrics",
+    "cover_table",
+    "nonspecificity",
+    "soft_clustering_metrics",
+}
 
 
 def test_number_of_indices():
-    assert len(METRICS) == 29
+    assert len(METRICS) == 41
     assert list(METRICS)[:12] == [
         *metrics.soft_clustering_metrics(None, [[1.0]]),
         *metrics.clustering_metrics(None, [0]),
@@ -84,6 +93,11 @@ def test_sense_and_bounds(metric):
     assert low <= easy <= high and low <= hard <= high
     if metric.name == "node_coverage":  # a matter of the cover alone
         assert metric(cover=np.eye(3)) == 1 > metric(cover=np.eye(3)[:, :2])
+    elif metric.name in ("internal_density", "triangle_participation"):  # high for few samples, however hard they are
+        graph = make_overlapping_graph(200, 5, random_state=0)
+        shuffled = np.random.RandomState(0).permutation(graph.cover)
+        planted = metric(graph=graph.adjacency, cover=graph.cover)
+        assert high >= planted > metric(graph=graph.adjacency, cover=shuffled) >= low
     elif metric.name == "separation":  # a matter of the prototypes alone
         assert metric(centers=[[0.0], [2.0]]) > metric(centers=[[0.0], [1.0]])
     elif metric.sense is not None:

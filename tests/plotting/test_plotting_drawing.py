@@ -10,6 +10,7 @@ from sklearn.datasets import load_iris
 
 from soft_clustering import FCM
 from soft_clustering.plotting import (
+    CoverDisplay,
     GraphDisplay,
     IndexCurvesDisplay,
     MembershipContourDisplay,
@@ -36,6 +37,7 @@ DISPLAYS = {
     "index": lambda **to: IndexCurvesDisplay([2, 3], {"a": [1, 2], "b": [2, 1]}).plot(**to),
     "history": lambda **to: ObjectiveHistoryDisplay.from_estimator(MODEL, **to),
     "graph": lambda **to: GraphDisplay.from_memberships(U[:10], RING, **to),
+    "cover": lambda **to: CoverDisplay(RING + RING.T, U[:10] > 0.1).plot(**to),
     "topics": lambda **to: TopicWordsDisplay(U[:4], ["x", "y", "z"]).plot(**to),
     "segmentation": lambda **to: SegmentationDisplay.from_memberships(U[:6], np.ones((2, 3)), **to),
 }
@@ -102,6 +104,7 @@ NAME = "a_$b$ <x> ^{ US$ \\"
         (lambda: ObjectiveHistoryDisplay([1, 2], name="_x$y$"), lambda d: d.ax_.get_legend().get_texts()[0]),
         (lambda: TopicWordsDisplay([[1.0]], ["$x_1$"]), lambda d: d.axes_[0].get_yticklabels()[0]),
         (lambda: GraphDisplay(RING, U[:10], node_names=[NAME] * 10), lambda d: d.ax_.texts[0]),
+        (lambda: CoverDisplay(RING + RING.T, U[:10] > 0.1, name=NAME), lambda d: d.axes_[0].title),
     ],
 )
 def test_text_of_users_is_no_formula(make, text):
@@ -127,7 +130,8 @@ made = [
     MembershipScatterDisplay([[0.0, 1.0]], [[1.0]]), MembershipHeatmapDisplay([[1.0]]), TernaryDisplay([[1.0, 0, 0]]),
     MembershipContourDisplay([0, 1], [0, 1], [[[1.0], [1.0]], [[1.0], [1.0]]]), IndexCurvesDisplay([2], {"a": [1.0]}),
     ObjectiveHistoryDisplay([1.0]), GraphDisplay([[0, 1], [1, 0]], [[1.0], [1.0]]), TopicWordsDisplay([[1.0]], ["a"]),
-    SegmentationDisplay([[1.0]], [[1.0]]), ClusterProfilesDisplay(explain_memberships([[1.0]], [[1.0]])),
+    CoverDisplay([[0, 1], [1, 0]], [[1], [1]]), SegmentationDisplay([[1.0]], [[1.0]]),
+    ClusterProfilesDisplay(explain_memberships([[1.0]], [[1.0]])),
 ]
 assert sorted(type(display).__name__ for display in made) == sorted(displays)
 for display in made:
@@ -137,4 +141,4 @@ for display in made:
         print(error)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert ran.stdout.splitlines() == ['Plotting needs matplotlib: pip install "soft-clustering[app]"'] * 10
+    assert ran.stdout.splitlines() == ['Plotting needs matplotlib: pip install "soft-clustering[app]"'] * 11

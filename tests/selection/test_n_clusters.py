@@ -26,17 +26,18 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from soft_clustering import BIGCLAM, FCM, GMM, LDA, MMSB, PCM, PLSI, BayesianNMF, metrics
-from soft_clustering.datasets import make_topic_corpus
+from soft_clustering import BIGCLAM, FCM, GMM, LDA, MMSB, PCM, PLSI, BayesianNMF, LinkMixture, metrics
+from soft_clustering.datasets import make_lfr_graph, make_topic_corpus
 from soft_clustering.selection import CRITERIA, NClustersResult, choose_n_clusters
 from soft_clustering.selection.gaussian import gaussian_bic
-from soft_clustering.selection.held_out import gain, split
+from soft_clustering.selection.held_out import link_factors, link_gain, split, word_gain
 
 matplotlib.use("Agg")
 
 CENTERS = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
 X = make_blobs(200, centers=CENTERS, random_state=0)[0]
-OF_OTHER_DATA = ("bic", "icl", "held_out", "modularity")
+OF_LINKS = ("thinned_links", "modularity", "overlapping_modularity", "coverage")
+OF_OTHER_DATA = ("bic", "icl", "held_out", *OF_LINKS)
 INDICES = [name for name in CRITERIA if name in metrics.METRICS and name not in OF_OTHER_DATA]
 
 
@@ -412,9 +413,9 @@ def blocks(seed, K=4, n=120):
 def test_communities_are_counted(model):
     A, _ = blocks(0)
     result = choose_n_clusters(model, A, range(2, 8), random_state=0)
-    assert list(result.scores) == ["held_out", "modularity", "modified_partition_coefficient"]
-    assert result.recommended == result.best["held_out"] == 4
-    assert result.reason.startswith("held_out is largest there")
+    assert list(result.scores) == ["thinned_links", "overlapping_modularity", "coverage"]
+    assert result.recommended == result.best["thinned_links"] == 4
+    assert result.reason.startswith("thinned_links is largest there: these communities predict held-out links best.")
 
 
 @pytest.mark.parametrize("model", [LDA(), PLSI()])
@@ -430,25 +431,105 @@ def test_texts_are_counted():
     assert choose_n_clusters(PLSI(), texts, range(2, 6), random_state=0).recommended == 3
 
 
-def test_gain_of_links_by_brute_force():
-    A, y = blocks(1, K=3, n=40)
-    part = split(A, "graph", 0)
-    U = np.random.RandomState(0).dirichlet(np.ones(3), size=40)
-    U[0] = 0  # a node of no community
+def brute_gain(x, part):
+    """The mean log ratio of the scaled rates x (n, n) of the held-out links to those by chance."""
     train = part.train.toarray()
-    degrees = train.sum(axis=1)
+    degrees, total = train.sum(axis=1), train.sum()
+    n = len(x)
+    expected = sum(x[i, j] for i in range(n) for j in range(n) if i != j)
     logs = []
     for i, j in zip(part.rows, part.columns, strict=True):
-        ratio = 0.0
-        for k in range(3):
-            for m in range(3):
-                links = sum(U[a, k] * train[a, b] * U[b, m] for a in range(40) for b in range(40))
-                ratio += U[i, k] * U[j, m] * links / (U[:, k] @ degrees) / (U[:, m] @ degrees)
-        logs.append(math.log(0.9 * ratio * train.sum() + 0.1))
-    assert gain(U, part, "graph") == pytest.approx(np.mean(logs), rel=1e-10)
-    assert gain(2 * U, part, "graph") == pytest.approx(np.mean(logs), rel=1e-10)  # only shares count
-    assert gain(np.ones((40, 1)), part, "graph") == pytest.approx(0, abs=1e-12)  # chance
-    assert gain(np.eye(3)[y], part, "graph") > gain(U, part, "graph") + 0.3
+        chance = degrees[i] * degrees[j] / total
+        if chance:
+            logs.append(math.log(0.9 * x[i, j] * total / expected / chance + 0.1))
+    return np.mean(logs)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MMSB(3, random_state=0),
+        BIGCLAM(3, random_state=0),
+        BayesianNMF(3, random_state=0),
+        LinkMixture(3, random_state=0),
+        KMeans(3, n_init=1),
+    ],
+)
+def test_gain_of_links_by_brute_force(model):
+    A, _ = blocks(1, K=3, n=40)
+    part = split(A, "graph", 0)
+    train = part.train.toarray()
+    model.fit(part.train)
+    if isinstance(model, KMeans):
+        # as many links within and between the clusters as there were, in proportion to the degrees
+        W, degrees = np.eye(3)[model.labels_], train.sum(axis=1)
+        links, volumes = W.T @ train @ W, W.T @ degrees
+        rates = np.outer(degrees, degrees) * (W @ (links / np.outer(volumes, volumes)) @ W.T)
+        cover = model.labels_
+    else:
+        U, cover = model.memberships_, model.get_cover()
+        rates = {
+            MMSB: lambda: U @ model.block_matrix_ @ U.T,
+            BIGCLAM: lambda: U @ U.T,
+            BayesianNMF: lambda: (U @ model.components_ + (U @ model.components_).T) / 2,
+            LinkMixture: lambda: model.strengths_ @ model.strengths_.T,
+        }[type(model)]()
+    assert link_gain(link_factors(model, cover, part), part) == pytest.approx(brute_gain(rates, part), rel=1e-10)
+
+
+def test_gain_of_links_of_covers_and_chance():
+    A, y = blocks(1, K=3, n=40)
+    part = split(A, "graph", 0)
+    cover = np.eye(3, dtype=bool)[y]
+    cover[:5, 0] = True  # nodes in two communities
+    cover[7] = False  # a node in none
+    train, W = part.train.toarray(), cover / np.maximum(cover.sum(axis=1, keepdims=True), 1)
+    degrees = train.sum(axis=1)
+    volumes = W.T @ degrees
+    rates = np.outer(degrees, degrees) * (W @ (W.T @ train @ W / np.outer(volumes, volumes)) @ W.T)
+    for form in (np.asarray, sparse.csr_array):
+        found = link_gain(link_factors(KMeans(), form(cover), part), part)
+        assert found == pytest.approx(brute_gain(rates, part), rel=1e-10)
+    degrees = degrees[:, None]
+    assert link_gain((degrees, degrees), part) == pytest.approx(brute_gain(degrees * degrees.T, part), rel=1e-10)
+    assert abs(link_gain((degrees, degrees), part)) < 0.1  # chance, up to the diagonal
+    factors = link_factors(KMeans(), cover, part)
+    assert link_gain(factors, part) == pytest.approx(link_gain((5 * factors[0], factors[1]), part), rel=1e-12)
+    assert link_gain((0 * degrees, degrees), part) == pytest.approx(math.log(0.1))
+
+
+@pytest.mark.parametrize("mixing, overlap", [(0.1, 0.1), (0.3, 0.3)])
+def test_communities_of_lfr_graphs_are_counted(mixing, overlap):
+    graph = make_lfr_graph(400, mixing=mixing, overlap=overlap, degree=20, min_size=30, random_state=0)
+    K = graph.cover.shape[1]
+    result = choose_n_clusters(MMSB(assortative=True), graph.adjacency, range(K - 4, K + 5), random_state=0)
+    assert result.recommended == K
+
+
+def test_stability_of_communities_is_the_agreement_of_thinned_graphs():
+    A, _ = blocks(0)
+    result = choose_n_clusters(MMSB(), A, [1, 3, 4], criteria=["stability"], random_state=0)
+    both = choose_n_clusters(MMSB(), A, [1, 3, 4], criteria=["thinned_links", "stability"], random_state=0)
+    np.testing.assert_array_equal(result.scores["stability"], both.scores["stability"])
+    assert np.isnan(result.scores["stability"][0]) and result.agreements.shape == (3, 1)
+    assert np.isnan(result.stability_std).all()
+    seed, *seeds = np.random.RandomState(0).randint(2**31 - 1, size=41).tolist()
+    covers = [MMSB(4, random_state=seed).fit(split(A, "graph", each).train).get_cover() for each in seeds[:2]]
+    assert result.scores["stability"][2] == metrics.omega_index(*covers)
+
+
+class GraphKMeans(KMeans):
+    """An estimator of another library that says that it takes graphs, without rates or a cover."""
+
+    modality = "graph"
+
+
+def test_other_estimators_of_graphs_are_judged_by_their_labels():
+    A, _ = blocks(0)
+    names = ["thinned_links", "overlapping_modularity", "coverage", "stability"]
+    result = choose_n_clusters(GraphKMeans(random_state=0, n_init=3), A, [2, 4], criteria=names, random_state=0)
+    assert result.recommended == 4
+    assert all(np.isfinite(result.scores[name]).all() for name in names)
 
 
 @pytest.mark.parametrize("modality", ["graph", "documents"])
@@ -473,20 +554,20 @@ def test_splits(modality):
 def test_gain_of_words():
     corpus = make_topic_corpus(200, 3, vocabulary_size=60, random_state=0)
     part = split(corpus.counts, "documents", 0)
-    found = gain(corpus.document_topics, part, "documents")
+    found = word_gain(corpus.document_topics, part)
     # the true words of the topics say nearly the same as the most likely ones
     chance = np.asarray(part.train.sum(axis=0)).ravel() / part.train.sum()
     true = (corpus.document_topics @ corpus.topic_words)[part.rows, part.columns] / chance[part.columns]
     assert found == pytest.approx(np.average(np.log(0.9 * true + 0.1), weights=part.counts), abs=0.02)
-    assert gain(np.ones((200, 1)), part, "documents") == pytest.approx(0, abs=1e-12)
+    assert word_gain(np.ones((200, 1)), part) == pytest.approx(0, abs=1e-12)
     shuffled = np.random.RandomState(0).permutation(corpus.document_topics)
-    assert gain(shuffled, part, "documents") < 0.1 * found
+    assert word_gain(shuffled, part) < 0.1 * found
 
 
 def test_equal_gains_take_the_smallest_number():
-    scores = {"held_out": np.array([0.5, 0.996, 0.999, 1.0, 0.98])}
-    result = NClustersResult(np.arange(2, 7), scores, None, {}, {}, {})
-    assert result.best == {"held_out": 3}
+    gains = np.array([0.5, 0.996, 0.998, 1.0, 0.98])
+    result = NClustersResult(np.arange(2, 7), {"held_out": gains, "thinned_links": gains}, None, {}, {}, {})
+    assert result.best == {"held_out": 3, "thinned_links": 4}
 
 
 # What a criterion needs -----------------------------------------------------------------------------------------------
@@ -496,7 +577,7 @@ def test_one_cluster():
     result = choose_n_clusters(GMM(random_state=0), X, [1, 4], criteria="all", n_bootstrap=2, random_state=0)
     defined = {name for name, values in result.scores.items() if not np.isnan(values[0])}
     assert defined == {"fuzzy_hypervolume", "fukuyama_sugeno", "bic", "icl", "gaussian_bic"}
-    assert {K for name, K in result.best.items() if name not in ("held_out", "modularity")} == {4}
+    assert {K for name, K in result.best.items() if name not in ("held_out", *OF_LINKS)} == {4}
 
 
 def test_typicalities_are_no_partition():

@@ -21,6 +21,7 @@ from .models import configured, model_class
 #: The model that is fitted over K, by the kind of data. Distances and images become features first: then the criterion
 #: that finds planted numbers of clusters most often can decide.
 _MODELS = {"features": "FCM", "image": "FCM", "distances": "FCM", "graph": "BIGCLAM", "documents": "LDA"}
+_WEIGHTED = "BayesianNMF"  # for graphs whose links have weights
 #: Of more samples than this, so many are drawn.
 _MOST = 2000
 _RANGE = range(2, 11)
@@ -120,7 +121,7 @@ def choose_k(
     kind, X, n_features = data.modality, data.complete, None
     criteria: str | tuple[str, ...] = "default"
     if model is None or kind in ("image", "distances"):
-        model, settings = model_class(_MODELS[kind]), None
+        model, settings = model_class(_WEIGHTED if data.is_weighted else _MODELS[kind]), None
     if kind in ("image", "distances"):
         X = _pixels(X) if kind == "image" else _coordinates(X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)

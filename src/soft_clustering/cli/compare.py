@@ -34,7 +34,7 @@ from ..report.pipeline import (
 from .choosing import Choice, default_n_clusters
 from .data import Data, check_n_clusters, kind_of, load
 from .errors import INTERRUPTED, say
-from .models import configured, models_for
+from .models import configured, models_for, takes_weights
 from .runs import MODEL, N_CLUSTERS, SCORE, SECONDS, STATUS, LiveTable, measure_column, open_journal, outcome_of
 from .tables import Column, table
 
@@ -59,6 +59,10 @@ def compare(args: argparse.Namespace) -> int:
         models = {name: model for name, model in models.items() if name not in grey}
         if grey:
             say(f"{', '.join(grey)}: for grey images, left out")
+    if data.is_weighted and args.models is None:
+        without = [name for name, model in models.items() if not takes_weights(model)]
+        models = {name: model for name, model in models.items() if name not in without}
+        say(f"{', '.join(without)}: for links without weights, left out")
     choice: Choice | None = None
     numbers = args.n_clusters
     if numbers is None:

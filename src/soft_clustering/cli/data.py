@@ -81,6 +81,11 @@ class Data(NamedTuple):
         return int(self.X.shape[1]) if self.modality == "features" else None
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether the links of a graph have different weights."""
+        return self.modality == "graph" and bool(self.X.data.min() != self.X.data.max())
+
+    @property
     def truth(self) -> NDArray[Any] | None:
         """The known communities as a matrix of nodes and communities, if they are given so."""
         return self.y if self.y is not None and self.y.ndim == 2 else None

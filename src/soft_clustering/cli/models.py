@@ -57,6 +57,11 @@ def takes(model: type[BaseSoftClusterer], kind: str) -> bool:
     return "metric" in defaults(model) if kind == "distances" else model.modality == kind
 
 
+def takes_weights(model: type[BaseSoftClusterer]) -> bool:
+    """Whether a model of graphs uses the weights of links."""
+    return any("weighted" in row.suits for row in REGISTRY if row.name == model.__name__)
+
+
 def defaults(model: type[BaseSoftClusterer]) -> dict[str, Any]:
     """Return the parameters of a class and their defaults."""
     return {name: parameter.default for name, parameter in inspect.signature(model).parameters.items()}

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import Interval, validate_params
 
+from .._rows import dense_unless_large
 from ..inputs.files.content import reading
 from ..inputs.files.gml import parse_gml
 from ..inputs.files.graphs import ego_matrices
@@ -307,7 +308,6 @@ def _linked_pairs(nodes: NDArray[np.intp], rate: float, rng: np.random.RandomSta
 
 # LFR graphs -----------------------------------------------------------------------------------------------------------
 
-_MOST_DENSE = 10**8  # entries of a cover; a larger one is sparse
 _ROUNDS = 30  # of joining link ends
 _TRIES = 1000  # to find a node to swap a community with
 
@@ -440,7 +440,7 @@ def make_lfr_graph(
     outside = np.repeat(np.arange(n_nodes), degrees - n_inside)
     linked = _joined(outside, np.zeros(len(outside), dtype=np.intp), linked, apart, n_nodes, rng)
     adjacency = _adjacency(n_nodes, np.column_stack(np.divmod(linked, n_nodes)))
-    return Bunch(adjacency=adjacency, cover=cover if np.prod(cover.shape) > _MOST_DENSE else cover.toarray())
+    return Bunch(adjacency=adjacency, cover=dense_unless_large(cover))
 
 
 def _degrees(n_nodes: int, mean: float, largest: int, rng: np.random.RandomState) -> NDArray[np.intp]:

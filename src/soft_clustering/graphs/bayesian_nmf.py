@@ -313,6 +313,9 @@ class BayesianNMF(GraphClusterer):
     def _strengths(self) -> NDArray[Any]:
         return self.community_shares_
 
+    def _link_factors(self) -> tuple[Any, Any]:
+        return self.memberships_, self.components_.T
+
     def predict_memberships(self, X: MatrixLike) -> NDArray[Any]:
         """Strengths of new nodes, each for itself.
 

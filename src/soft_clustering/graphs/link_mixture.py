@@ -238,6 +238,9 @@ class LinkMixture(GraphClusterer):
         made: NDArray[Any] = dense_unless_large(theta.astype(self.memberships_.dtype))
         return made
 
+    def _link_factors(self) -> tuple[Any, Any]:
+        return self._state, self._state
+
     def _start_method(self) -> str:
         """The kind of start, ``'array'`` for memberships; raise an error if it does not go with ``n_clusters``."""
         if not is_drawn(self.init):

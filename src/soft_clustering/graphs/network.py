@@ -35,6 +35,7 @@ class GraphClusterer(InductiveSoftClusterer):
     objective_history_: Array
     n_iter_: int
     converged_: bool
+    threshold_: float
     modality: ClassVar[Modality] = "graph"
     train_rule: ClassVar[Literal["exact", "reinferred"]] = "reinferred"
     _binary: ClassVar[bool] = False
@@ -72,14 +73,22 @@ class GraphClusterer(InductiveSoftClusterer):
         """What ``threshold_`` is compared with."""
         return self.memberships_
 
+    def _link_factors(self) -> tuple[Any, Any] | None:
+        """Matrices L and R with a row per node where the model expects links in proportion to L_i . R_j, or None."""
+        return None
+
+    def _least_strengths(self) -> Any:
+        """From which strength on a node is a member: a number, or (n, 1)."""
+        return self.threshold_
+
     def _default_cover(self) -> NDArray[np.bool_]:
         """Strengths from ``threshold_`` on; a node that has none belongs to its strongest community, as ``labels_``."""
         if not hasattr(self, "threshold_"):
             return super()._default_cover()
         strengths = self._strengths()
+        least = np.minimum(self._least_strengths(), row_maxima(strengths))
         # Equal strengths are members of all, whichever way they were rounded.
-        least = np.minimum(self.threshold_, row_maxima(strengths)) * (1 - 1e-6)
-        cover: NDArray[np.bool_] = at_least(strengths, least)
+        cover: NDArray[np.bool_] = at_least(strengths, least * (1 - 1e-6))
         return cover
 
     def __sklearn_tags__(self) -> Tags:

@@ -388,6 +388,9 @@ class NOCD(NodeNetwork):
                     break
         return self
 
+    def _link_factors(self) -> tuple[Any, Any]:
+        return self.memberships_, self.memberships_
+
     @as_fitted
     def predict_memberships(self, X: MatrixLike, *, node_features: MatrixLike | None = None) -> NDArray[Any]:
         """Affiliations of new nodes, each for itself.

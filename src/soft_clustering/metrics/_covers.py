@@ -89,9 +89,9 @@ def read_covers(X: CoverLike, Y: CoverLike, n: int | None) -> tuple[sparse.csr_a
     return x[:, np.flatnonzero(x.sum(axis=0))], y[:, np.flatnonzero(y.sum(axis=0))]
 
 
-def read_cover(name: str, cover: CoverLike, n: int) -> sparse.csr_array:
-    """A cover of n nodes as an (n, K) matrix of 0 and 1 without empty communities."""
+def read_cover(name: str, cover: CoverLike, n: int, *, keep_empty: bool = False) -> sparse.csr_array:
+    """A cover of n nodes as an (n, K) matrix of 0 and 1; without empty communities unless they are kept."""
     read = _cover_of_nodes(name, cover, n) if _is_node_lists(cover) else _cover_of_array(name, cover)
     if read.shape[0] != n:
         raise ValueError(f"{name} must be a cover of the {n} nodes of the graph. Got one of {read.shape[0]} instead.")
-    return read[:, np.flatnonzero(read.sum(axis=0))]
+    return read if keep_empty else read[:, np.flatnonzero(read.sum(axis=0))]

@@ -26,7 +26,8 @@ class Metric:
         (their words) and ``"y_true"`` (the truth: labels; memberships or a cover if the index is one of memberships or
         covers).
     sense : {'max', 'min', None}
-        Whether larger or smaller is better; None for the three that measure crispness and not quality.
+        Whether larger or smaller is better; None for those that describe, and do not measure quality:
+        crispness, overlap.
     bounds : tuple of float
         Smallest and largest value.
     options : tuple of str, default=()
@@ -163,7 +164,33 @@ METRICS: dict[str, Metric] = {
             (-1, 1),
         ),
         Metric("conductance", "Mean conductance", graph.conductance, ("graph", "cover"), "min", (0, 1)),
+        Metric("normalized_cut", "Normalised cut", graph.normalized_cut, ("graph", "cover"), "min", (0, 2)),
+        Metric("cut_ratio", "Cut ratio", graph.cut_ratio, ("graph", "cover"), "min", (0, _INF)),
+        Metric("expansion", "Expansion", graph.expansion, ("graph", "cover"), "min", (0, _INF)),
+        Metric("internal_density", "Internal density", graph.internal_density, ("graph", "cover"), "max", (0, _INF)),
+        Metric(
+            "average_internal_degree",
+            "Average internal degree",
+            graph.average_internal_degree,
+            ("graph", "cover"),
+            "max",
+            (0, _INF),
+        ),
+        Metric(
+            "triangle_participation",
+            "Triangle participation",
+            graph.triangle_participation,
+            ("graph", "cover"),
+            "max",
+            (0, 1),
+        ),
+        Metric("average_odf", "Average out degree fraction", graph.average_odf, ("graph", "cover"), "min", (0, 1)),
+        Metric("max_odf", "Largest out degree fraction", graph.max_odf, ("graph", "cover"), "min", (0, 1)),
+        Metric("flake_odf", "Members with more links out than in", graph.flake_odf, ("graph", "cover"), "min", (0, 1)),
+        Metric("coverage", "Links inside communities", graph.coverage, ("graph", "cover"), "max", (0, 1)),
         Metric("node_coverage", "Nodes in a community", graph.node_coverage, ("cover",), "max", (0, 1)),
+        Metric("overlap_share", "Nodes in several communities", graph.overlap_share, ("cover",), None, (0, 1)),
+        Metric("mean_memberships", "Communities of a node", graph.mean_memberships, ("cover",), None, (0, _INF)),
         Metric("coherence", "NPMI coherence", documents.coherence, ("counts", "topics"), "max", (-1, 1)),
     )
 }

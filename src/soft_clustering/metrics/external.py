@@ -467,18 +467,22 @@ def overlapping_nmi(X: CoverLike, Y: CoverLike, *, normalization: str = "max", n
         answer: Array = entr(count / n_nodes)
         return answer
 
-    x, y = X.sum(axis=0)[:, None], Y.sum(axis=0)[None, :]
-    both = (X.T @ Y).toarray()
+    x, y = X.sum(axis=0), Y.sum(axis=0)
     entropy_x, entropy_y = h(x) + h(n_nodes - x), h(y) + h(n_nodes - y)
-    alike, different = h(n_nodes - x - y + both) + h(both), h(x - both) + h(y - both)
-    related = alike >= different
-    x_given_y = np.where(related, alike + different - entropy_y, entropy_x).min(axis=1)
-    y_given_x = np.where(related, alike + different - entropy_x, entropy_y).min(axis=0)
+    x_given_y, y_given_x = entropy_x.copy(), entropy_y.copy()
+    # All pairs of communities, a block of those of X at a time: disjoint ones count, too, if they are large.
+    for start in range(0, len(x), rows := max(1, _CHUNK // len(y))):
+        block = slice(start, start + rows)
+        both, size = (X[:, block].T @ Y).toarray(), x[block, None]
+        alike, different = h(n_nodes - size - y + both) + h(both), h(size - both) + h(y - both)
+        joint = np.where(alike >= different, alike + different, np.inf)
+        x_given_y[block] = np.minimum(x_given_y[block], (joint - entropy_y).min(axis=1))
+        y_given_x = np.minimum(y_given_x, (joint - entropy_x[block, None]).min(axis=0))
     if normalization == "max":
         total_x, total_y = entropy_x.sum(), entropy_y.sum()
         score = (total_x - x_given_y.sum() + total_y - y_given_x.sum()) / (2 * max(total_x, total_y))
     else:
-        score = 1 - ((x_given_y / entropy_x[:, 0]).mean() + (y_given_x / entropy_y[0]).mean()) / 2
+        score = 1 - ((x_given_y / entropy_x).mean() + (y_given_x / entropy_y).mean()) / 2
     return float(np.clip(score, 0, 1))
 
 
@@ -608,5 +612,9 @@ def average_f1(X: CoverLike, Y: CoverLike, *, n: int | None = None) -> float:
     X, Y = read_covers(X, Y, n)
     if X.shape[1] == 0 or Y.shape[1] == 0:
         return 0.0
-    f1 = 2 * (X.T @ Y).toarray() / (X.sum(axis=0)[:, None] + Y.sum(axis=0)[None, :])
-    return float(f1.max(axis=1).mean() + f1.max(axis=0).mean()) / 2
+    both = (X.T @ Y).tocoo()  # disjoint communities have F1 = 0
+    f1 = 2 * both.data / (X.sum(axis=0)[both.row] + Y.sum(axis=0)[both.col])
+    best_of_x, best_of_y = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+    np.maximum.at(best_of_x, both.row, f1)
+    np.maximum.at(best_of_y, both.col, f1)
+    return float(best_of_x.mean() + best_of_y.mean()) / 2

@@ -5,6 +5,7 @@ computed data, and is drawn by ``plot``. It keeps the artists in attributes that
 """
 
 from .contour import MembershipContourDisplay
+from .cover import CoverDisplay
 from .curves import IndexCurvesDisplay, ObjectiveHistoryDisplay
 from .graph import GraphDisplay, graph_layout
 from .heatmap import MembershipHeatmapDisplay
@@ -17,6 +18,7 @@ from .topics import TopicWordsDisplay
 
 __all__ = [
     "ClusterProfilesDisplay",
+    "CoverDisplay",
     "GraphDisplay",
     "IndexCurvesDisplay",
     "MembershipContourDisplay",

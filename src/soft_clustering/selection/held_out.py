@@ -1,4 +1,4 @@
-"""Held-out links and words: how well the memberships of a fit without them predict them."""
+"""Held-out links and words: how well a fit without them predicts them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from scipy import sparse
 from sklearn.base import clone
 
 from .._estimators import Estimator
-from .._types import Array, DataLike
+from .._types import Array, CoverLike, DataLike, Matrix
 from ..documents.corpus import DocumentClusterer
 from ..graphs.network import row_sums
 from ..inputs.graphs import validate_graph
+from ..metrics._covers import read_cover
 
 N_SPLITS = 2
 _SHARE = 0.1  # the share of the links or words that is held out
@@ -68,15 +69,14 @@ def split(counts: sparse.csr_array, modality: str, seed: int) -> Split:
     return Split(train, rows[out], columns[out], held[out])
 
 
-def gain(memberships: Array, part: Split, modality: str) -> float:
-    """Return the mean log ratio of the probability of the held-out data under the clusters to that by chance.
+def word_gain(memberships: Array, part: Split) -> float:
+    """Return the mean log ratio of the probability of the held-out words under the clusters to that by chance.
 
     Parameters
     ----------
     memberships : array of shape (n, K)
         The memberships of a fit to ``part.train``.
     part : Split
-    modality : {'graph', 'documents'}
 
     Returns
     -------
@@ -85,32 +85,77 @@ def gain(memberships: Array, part: Split, modality: str) -> float:
 
     Notes
     -----
-    Rows of the memberships are divided by their sums, theta. By chance, a link joins nodes i and j in proportion to
-    their degrees, and a word is drawn from those of the corpus. Under the clusters the ratio to this is
-
-        graph:      2 m theta_i^T O theta_j,    O = (theta^T A theta) / (v v^T),    v = theta^T degrees,
-        documents:  sum_k theta_dk p(w | k) / p(w),    p(w | k) most likely for theta and the words of the fit.
-
-    A tenth of every prediction is by chance, so that no probability is 0.
+    Rows of the memberships are divided by their sums, theta. By chance, a word is drawn from those of the corpus. Under
+    the clusters the ratio to this is sum_k theta_dk p(w | k) / p(w), where p(w | k) is most likely for theta and the
+    words of the fit. A tenth of every prediction is by chance, so that no probability is 0.
     """
     U = np.asarray(memberships, dtype=np.float64)
     sums = U.sum(axis=1, keepdims=True)
-    shares = U / np.where(sums > 0, sums, 1.0)
-    ratios = _link_ratios(shares, part) if modality == "graph" else _word_ratios(shares, part)
+    return _mean_log(_word_ratios(U / np.where(sums > 0, sums, 1.0), part), part)
+
+
+def link_gain(factors: tuple[Matrix, Matrix], part: Split) -> float:
+    """Return the mean log ratio of the rates of the held-out links to those by chance.
+
+    Parameters
+    ----------
+    factors : two arrays or CSR arrays with a row per node
+        Of a fit to ``part.train``, see :func:`link_factors`.
+    part : Split
+
+    Returns
+    -------
+    gain : float
+        0 for chance, larger is better; nan if nothing was held out.
+
+    Notes
+    -----
+    By chance, nodes i and j are linked at the rate d_i d_j / 2m of their degrees in the fit. The model expects links in
+    proportion to x_ij = L_i . R_j + L_j . R_i, scaled so that it expects as many as there were. A tenth of every rate
+    is by chance, so that none is 0. Links of a node that has no others are left out: nothing is known of it.
+    """
+    left, right = factors
+    degrees = row_sums(part.train)
+    total = degrees.sum()
+    # over ordered pairs of different nodes
+    expected = float((left.sum(axis=0) * right.sum(axis=0)).sum() - _dots(left, right).sum())
+    rates = _dots(left[part.rows], right[part.columns]) + _dots(left[part.columns], right[part.rows])
+    chance = degrees[part.rows] * degrees[part.columns] / total if total else np.zeros(len(part.rows))
+    scaled = rates / 2 * (total / expected if expected > 0 else 0.0)
+    return _mean_log(np.where(chance > 0, scaled / np.where(chance > 0, chance, 1.0), np.nan), part)
+
+
+def link_factors(model: Estimator, cover: CoverLike, part: Split) -> tuple[Matrix, Matrix]:
+    """Return matrices L and R such that links of nodes i and j are expected in proportion to L_i . R_j.
+
+    They are those of a model that has rates of links. For other models links between communities occur as often as they
+    do in the fit: with the degrees d and the shares W of the cover (a node in O_i communities has the share 1 / O_i in
+    each), the rate is d_i W_i B W_j d_j, B = (W^T A W) / (v v^T), v = W^T d.
+    """
+    own = model._link_factors() if hasattr(model, "_link_factors") else None
+    if own is not None:
+        return own[0], own[1]
+    A = part.train
+    C = read_cover("cover", cover, A.shape[0]).astype(np.float64)
+    W = sparse.csr_array(sparse.diags_array(1 / np.maximum(np.diff(C.indptr), 1)) @ C)
+    degrees = row_sums(A)
+    volumes = sparse.diags_array(1 / np.maximum(W.T @ degrees, np.finfo(float).tiny))
+    ends = sparse.csr_array(sparse.diags_array(degrees) @ W @ volumes)
+    return sparse.csr_array(ends @ (W.T @ A @ W)), ends
+
+
+def _dots(left: Any, right: Any) -> Array:
+    """The products of the rows of two matrices."""
+    products = left.multiply(right) if sparse.issparse(left) else left * right
+    return np.asarray(products.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _mean_log(ratios: Array, part: Split) -> float:
     known = np.isfinite(ratios)
     if not known.any():
         return float("nan")
     logs = np.log((1 - _BACKGROUND) * ratios[known] + _BACKGROUND)
     return float(np.average(logs, weights=part.counts[known]))
-
-
-def _link_ratios(shares: Array, part: Split) -> Array:
-    A = part.train
-    volumes = shares.T @ row_sums(A)
-    chance = np.outer(volumes, volumes)
-    lifts = float(A.sum()) * (shares.T @ (A @ shares)) / np.where(chance > 0, chance, 1.0)
-    ratios: Array = ((shares[part.rows] @ lifts) * shares[part.columns]).sum(axis=1)
-    return ratios
 
 
 def _word_ratios(shares: Array, part: Split) -> Array:

@@ -3,7 +3,7 @@
 * validity indices of ``soft_clustering.metrics`` on the memberships of each fit;
 * BIC and ICL, if the estimator has a likelihood, and BIC of the clusters as Gaussians for all that take features;
 * for graphs and documents, how well the clusters predict held-out links and words;
-* stability: whether fits to bootstrap samples agree.
+* stability: whether fits to bootstrap samples, or to thinned graphs, agree.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from .._progress import Bar
 from .._types import DataLike
 from ..base import labels_from_memberships
 from ..inputs.features import check_enough_samples, is_dask, validate_features
-from .criteria import CRITERIA, OF_PAIRS, Sample, default_criteria, memberships_of, scores_of
+from ..metrics import omega_index
+from .criteria import CRITERIA, OF_LINKS, OF_PAIRS, Sample, cover_of, default_criteria, memberships_of, scores_of
 from .gaussian import gaussian_bic
-from .held_out import N_SPLITS, Split, counts_of, gain, split
+from .held_out import N_SPLITS, Split, counts_of, link_factors, link_gain, split, word_gain
 from .result import NClustersResult
 
 _PARAMETERS: dict[str, list[Any]] = {
@@ -149,16 +150,20 @@ def _fit_and_score(
     return Fit(model if keep else None, labels_from_memberships(U), scores, complaints, None)
 
 
-def _held_out_gain(model: Estimator, part: Split, modality: str, n_clusters: int) -> float:
-    """Return the gain of a fit without the held-out data; nan if the fit failed.
+def _held_out_gain(model: Estimator, part: Split, modality: str, n_clusters: int) -> tuple[float, Any]:
+    """Return the gain of a fit without the held-out data, and its cover if it is of a graph; nan, None if it failed.
 
     Its warnings are dropped: they may concern nodes that lost their links only here.
     """
     try:
         _fit(model, part.train)
-        return gain(memberships_of(model, part.train, n_clusters), part, modality)
+        U = memberships_of(model, part.train, n_clusters)
+        if modality == "documents":
+            return word_gain(U, part), None
+        cover = cover_of(model, U)
+        return link_gain(link_factors(model, cover, part), part), cover
     except Exception:
-        return np.nan
+        return np.nan, None
 
 
 def _bootstrap_agreement(
@@ -214,14 +219,15 @@ def choose_n_clusters(
     criteria : 'default', 'all' or list of str, default='default'
         Names in ``CRITERIA``. The default depends on what the estimator takes. Features: ``gaussian_bic``,
         ``fuzzy_hypervolume``, ``calinski_harabasz``, ``xie_beni`` and ``modified_partition_coefficient``. Graphs:
-        ``held_out``, ``modularity`` and ``modified_partition_coefficient``. Documents: ``held_out`` and
+        ``thinned_links``, ``overlapping_modularity`` and ``coverage``. Documents: ``held_out`` and
         ``modified_partition_coefficient``. If the estimator has a method ``bic``, also ``bic`` and ``icl``.
-        ``held_out`` takes two more fits per K. ``stability`` takes ``2 * n_bootstrap`` more and must be asked for.
+        ``thinned_links`` and ``held_out`` take two more fits per K. ``stability`` must be asked for: it takes
+        ``2 * n_bootstrap`` more, for graphs those of ``thinned_links``.
     param_name : str, default='n_clusters'
         The parameter that is K: ``'n_components'`` for scikit-learn's ``GaussianMixture``, ``'fcm__n_clusters'`` in a
         pipeline.
     n_bootstrap : int, default=20
-        Pairs of bootstrap samples for ``stability``.
+        Pairs of bootstrap samples for ``stability``; for graphs there is one pair of thinned graphs.
     max_samples : int or None, default=10_000
         Of more rows than this, so many are drawn, the same for every K, on which the silhouettes are computed and from
         which the bootstrap samples of ``stability`` are drawn; ``sampled`` of the result says so. The fits and all
@@ -257,9 +263,9 @@ def choose_n_clusters(
 
     Notes
     -----
-    The criteria differ in how often they are right, and none always is. ``recommended`` is the choice of ``held_out``
-    or ``gaussian_bic`` if one of them is computed; otherwise that of the criterion that finds planted numbers of
-    clusters most often. docs/guide/selection.md has the experiment.
+    The criteria differ in how often they are right, and none always is. ``recommended`` is the choice of
+    ``thinned_links``, ``held_out`` or ``gaussian_bic`` if one of them is computed; otherwise that of the criterion
+    that finds planted numbers of clusters most often. docs/guide/selection.md has the experiment.
 
     A criterion that does not apply is nan and chooses None: prototypes are missing, X is not a table of features, rows
     of the memberships do not sum to 1 (partition coefficients, entropy, ICL), or K is 1. A criterion that has the same
@@ -269,19 +275,27 @@ def choose_n_clusters(
     [5]_, [6]_. If a fit misses its best partition, clusters merged from the fits of larger K take its place, so the
     range should go beyond the K that is expected.
 
-    ``held_out`` leaves out each link of a graph, or each word of a document, with probability 0.1, fits the rest, and
-    is the mean logarithm of the probability of what was left out under the clusters, over that by chance.
-    ``modularity`` is that of the memberships of a graph, each row divided by its sum.
+    ``held_out`` leaves out each word of a document with probability 0.1, fits the rest, and is the mean logarithm
+    of the probability of what was left out under the clusters, over that by chance.
+
+    ``thinned_links`` does the same with the links of a graph: where links are Poisson variables, those left out are
+    independent of the others, which the model takes for the whole graph. Their rates are those of the model where
+    it has rates (``BIGCLAM``, ``BayesianNMF``, ``MMSB``, ``NOCD``); otherwise as many links as in the fit are
+    expected within and between the communities of the cover. A tenth of a rate is by chance, in proportion to the
+    degrees. ``overlapping_modularity`` and ``coverage`` are those of the cover: the first joins small communities
+    of large graphs, the second falls with K and says how much of the graph the communities explain. ``modularity``
+    is that of the memberships, each row divided by its sum.
 
     ``bic`` is what the estimator's method ``bic`` returns: -2 log L + p log n for p parameters, smaller is better.
     ``icl`` [1]_ adds twice the entropy of the memberships, -2 sum_ik u_ik log u_ik: it counts clusters that are set
     apart, while BIC counts components of a density. This is the form of [4]_; the original has the labels in place of
     the first u_ik.
 
-    ``stability`` at K is the mean agreement of two fits to two bootstrap samples of the rows, as in [2]_: the adjusted
-    Rand index of the labels of the rows that are in both samples, as in [3]_, so that estimators without prediction are
-    treated alike. Labels and not memberships are compared because that takes O(n) and not O(n^2) time. All K see the
-    same samples. Among equally stable K the largest is chosen; K = 1 is always stable, so its value is nan.
+    ``stability`` at K is the mean agreement of two fits to two bootstrap samples of the rows, as in [2]_: the
+    adjusted Rand index of the labels of the rows that are in both samples, as in [3]_, so that estimators without
+    prediction are treated alike. Labels and not memberships are compared because that takes O(n) and not O(n^2)
+    time. All K see the same samples. For a graph it is the omega index of the covers of the two fits of
+    ``thinned_links``. Among equally stable K the largest is chosen; K = 1 is always stable, so its value is nan.
 
     The fuzzifier in the indices is the estimator's ``m_`` or ``m``, and 2 if it has none. There are no sample
     weights, as the indices have none.
@@ -354,7 +368,7 @@ def choose_n_clusters(
         rows = np.sort(sample_without_replacement(_num_samples(table), max_samples, random_state=rng))
         on_rows = {"stability", *(OF_PAIRS if modality == "features" else ())}
         if is_dask(X):
-            on_rows = set(CRITERIA) - {"bic", "held_out", "modularity"}
+            on_rows = set(CRITERIA) - {"bic", "held_out", "thinned_links", *OF_LINKS}
         sampled = {name: len(rows) for name in names if name in on_rows}
     resampled_X = _safe_indexing(X, rows) if rows is not None and n_pairs and not is_dask(X) else X
     if is_dask(X):
@@ -363,14 +377,15 @@ def choose_n_clusters(
             drawn = type(X._meta)(drawn, columns=X.columns)
         sample = Sample(drawn, rows, len(table))
         rows, resampled_X = None, sample.X  # no criterion takes fewer rows than the sample
+    of_parts = {"graph": ("thinned_links", "stability"), "documents": ("held_out",)}.get(modality, ())
     counts = None
-    if modality in ("graph", "documents") and {"held_out", "modularity"} & set(names):
+    if modality in ("graph", "documents") and {*of_parts, *OF_LINKS} & set(names):
         counts = counts_of(estimator, X, modality)
     graph = counts if modality == "graph" else None
     parts = []
-    if "held_out" in names and counts is not None:
+    if counts is not None and {*of_parts} & set(names):
         parts = [split(counts, modality, each) for each in seeds[:N_SPLITS]]
-    of_one_fit = [name for name in names if name not in ("gaussian_bic", "held_out", "stability")]
+    of_one_fit = [name for name in names if name not in ("gaussian_bic", "held_out", "thinned_links", "stability")]
 
     def arguments(K: int) -> tuple[Any, ...]:
         """What the fit to all of X takes."""
@@ -402,7 +417,7 @@ def choose_n_clusters(
         return found
 
     scores = {name: np.full(len(k_values), np.nan) for name in names}
-    agreements = np.full((len(k_values), n_bootstrap), np.nan)
+    agreements = np.full((len(k_values), 1 if modality == "graph" else n_bootstrap), np.nan)
     estimators: dict[int, Estimator | None] = {}
     labels: dict[int, NDArray[np.intp]] = {}
     errors: dict[int, Exception] = {}
@@ -423,8 +438,11 @@ def choose_n_clusters(
                 labels[K] = fit.labels
                 for name, value in fit.scores.items():
                     scores[name][i] = value
-                if gains:
-                    scores["held_out"][i] = np.mean(gains)
+                if gains and of_parts[0] in names:
+                    scores[of_parts[0]][i] = np.mean([gain for gain, _ in gains])
+                covers = [cover for _, cover in gains if cover is not None]
+                if "stability" in names and len(covers) == N_SPLITS and K > 1:
+                    agreements[i] = omega_index(*covers)
                 if resampled:
                     agreements[i] = [agreement for agreement, _ in resampled]
                 texts = fit.warnings + _first_of([text for _, texts in resampled for text in texts])

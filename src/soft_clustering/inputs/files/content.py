@@ -100,6 +100,12 @@ def data_lines(text: str) -> list[str]:
     return [line for line in lines if line.strip() and line[0] not in "#%"]
 
 
+def line_number(path: PathLike, line: str) -> int:
+    """Return the number of a line of a file, from 1, for an error about it: the first one of equal lines."""
+    lines = read_text(path)[0].replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines.index(line) + 1
+
+
 def separator_of(line: str) -> str | None:
     """Return what separates the fields of a line: a tab, a semicolon or a comma; None for blanks.
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import Bunch
 
+from ..._rows import dense_unless_large
 from .content import PathLike, data_lines, read_text, suffix_of
 
-_MOST = 2 * 10**9  # bytes of a cover
 _TABLE = ({"node", "id", "name", "vertex"}, {"community", "communities", "label", "class", "group", "cluster"})
 
 
@@ -35,7 +36,7 @@ def read_cover(path: PathLike, node_names: Sequence[Any] | NDArray[Any]) -> Bunc
     Returns
     -------
     communities : Bunch
-        ``cover`` : ndarray of shape (n_nodes, n_communities), bool.
+        ``cover`` : ndarray of shape (n_nodes, n_communities), bool; a CSR array if it has more than 1e8 entries.
 
         ``names`` : list of str, of the communities; numbers from 0 if they have none.
 
@@ -121,16 +122,11 @@ def _cover(
     kept = np.unique(columns)
     if len(kept) < len(names):
         notes.append(f"{len(names) - len(kept)} communities of {path.name} without a node of the graph are left out.")
-    if len(places) * len(kept) > _MOST:
-        raise ValueError(
-            f"{path} has {len(kept)} communities of {len(places)} nodes, too many for a cover in memory: keep the "
-            "largest ones."
-        )
-    cover = np.zeros((len(places), len(kept)), dtype=bool)
-    cover[nodes, np.searchsorted(kept, columns)] = True
-    outside = int((~cover.any(axis=1)).sum())
+    entry = (nodes, np.searchsorted(kept, columns))
+    cover = sparse.coo_array((np.ones(len(nodes), dtype=bool), entry), shape=(len(places), len(kept))).tocsr()
+    outside = int((np.diff(cover.indptr) == 0).sum())
     notes.insert(0, f"{path.name}: {len(kept)} communities, {outside} of {len(places)} nodes in none.")
-    return Bunch(cover=cover, names=[names[k] for k in kept], notes=notes)
+    return Bunch(cover=dense_unless_large(cover), names=[names[k] for k in kept], notes=notes)
 
 
 def write_cover(path: PathLike, communities: Iterable[Iterable[Any]]) -> None:

@@ -18,7 +18,18 @@ from sklearn.utils import Bunch
 
 from ..._extras import require
 from ..._types import Array
-from .content import PathLike, data_lines, npz_keys, read_bytes, read_npz, read_text, reading, separator_of, suffix_of
+from .content import (
+    PathLike,
+    data_lines,
+    line_number,
+    npz_keys,
+    read_bytes,
+    read_npz,
+    read_text,
+    reading,
+    separator_of,
+    suffix_of,
+)
 from .gml import parse_gml
 
 #: The types of file that always hold a graph; lists of links may also end in .txt, .csv or .tsv.
@@ -232,8 +243,12 @@ def _link_list(path: Path) -> _Links:
         )
     names, ends = _numbered(columns[source], columns[target])
     if "" in names:
-        raise ValueError(f"{path} has a link without the name of a node: each line must be 'node node [weight]'.")
-    return _Links(names, ends, None if weight is None else _numbers(path, columns[weight]), notes)
+        wrong = next(i for i, pair in enumerate(zip(columns[source], columns[target], strict=True)) if "" in pair)
+        raise ValueError(
+            f"{path} has a link without the name of a node in line {line_number(path, lines[wrong])}, "
+            f"{lines[wrong][:40]!r}: each line must be 'node node [weight]'."
+        )
+    return _Links(names, ends, None if weight is None else _numbers(path, lines, columns[weight]), notes)
 
 
 def fields_of(path: Path, lines: list[str], separator: str | None) -> list[list[str]]:
@@ -255,11 +270,11 @@ def fields_of(path: Path, lines: list[str], separator: str | None) -> list[list[
         rows = [
             [field.strip() for field in row] for row in csv.reader(lines, delimiter=separator, skipinitialspace=True)
         ]
-    wrong = next((row for row in rows if len(row) != len(rows[0])), None)
+    wrong = next((i for i, row in enumerate(rows) if len(row) != len(rows[0])), None)
     if wrong is not None:
         raise ValueError(
-            f"{path} has {len(rows[0])} fields in its first line and {len(wrong)} in the line that begins with "
-            f"{' '.join(wrong)[:40]!r}: all lines must have the same number."
+            f"{path} has {len(rows[0])} fields in its first line and {len(rows[wrong])} in line "
+            f"{line_number(path, lines[wrong])}, {lines[wrong][:40]!r}: all lines must have the same number."
         )
     return [list(column) for column in zip(*rows, strict=True)]
 
@@ -310,15 +325,24 @@ def _numbered(sources: list[str], targets: list[str]) -> tuple[list[str], NDArra
     return names, positions.reshape(-1, 2)
 
 
-def _numbers(path: Path, fields: list[str]) -> Array:
+def _numbers(path: Path, lines: list[str], fields: list[str]) -> Array:
+    """Return the weights of the links of these lines."""
     try:
-        return np.fromiter(map(float, fields), dtype=np.float64, count=len(fields))
+        weights = np.fromiter(map(float, fields), dtype=np.float64, count=len(fields))
     except ValueError:
-        wrong = next(field for field in fields if not is_number(field))
+        wrong = next(i for i, field in enumerate(fields) if not is_number(field))
         raise ValueError(
-            f"{path} must have a number as the third field of each line, the weight. Got {wrong!r}: correct it, or "
-            "delete the third column."
+            f"{path} must have a number as the third field of each line, the weight. Got {fields[wrong]!r} in line "
+            f"{line_number(path, lines[wrong])}: correct it, or delete the third column."
         ) from None
+    allowed = (weights >= 0) & (weights < np.inf)
+    if not allowed.all():
+        wrong = int(allowed.argmin())
+        raise ValueError(
+            f"{path} must have finite weights >= 0. Got {weights[wrong]:g} in line {line_number(path, lines[wrong])}: "
+            "correct it or delete the weights."
+        )
+    return weights
 
 
 def _with_dictionaries(path: Path, lines: list[str], notes: list[str]) -> _Links:

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 from soft_clustering import EVCLUS, FCM, GMM, prepare
 from soft_clustering.inputs import gower
-from soft_clustering.inputs.columns import MISSING
+from soft_clustering.inputs.cells import MISSING
 from soft_clustering.preparation import SCALES
 
 N = 12
@@ -489,6 +489,12 @@ def test_messy_tables(columns, scale):
     np.testing.assert_allclose(transformer.transform(shuffled), X[[5, 0, 3]], rtol=1e-9)
     other = pandas.DataFrame({name: ["?", None, "new", 7, "2020-02-02"] for name in df.columns}, dtype=object)
     assert np.isfinite(transformer.transform(other)).all()
+
+
+def test_a_category_that_is_called_as_missing_ones_are():
+    gaps, named = (table(a=["x", "y", "x", gap] * 3) for gap in (None, MISSING))
+    pandas.testing.assert_frame_equal(features(gaps)[0], features(named)[0])
+    assert plan_of(table(a=[None, MISSING] * 6)) == plan_of(table(a=[None] * 12))
 
 
 def test_missing_values_can_be_kept(customers):

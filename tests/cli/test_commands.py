@@ -18,7 +18,7 @@ import soft_clustering
 from soft_clustering import FCM
 from soft_clustering._registry import REGISTRY
 from soft_clustering.base import Modality
-from soft_clustering.cli import arguments
+from soft_clustering.cli import arguments, main
 from soft_clustering.cli.models import INPUTS, model_class
 from soft_clustering.datasets import available_datasets, available_groups, dataset_info
 
@@ -338,6 +338,20 @@ def test_models_of_other_input_are_refused(fails):
     )
     assert message.endswith(", or name the data with --as graph.")
     assert message == fails("compare", "--models", "BIGCLAM")
+
+
+def test_errors_in_place_of_an_interrupt(monkeypatch, capsys):
+    """A module that is being imported when Ctrl-C comes may raise an error of its own."""
+
+    def interrupted(args):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as interrupt:
+            raise ValueError("not a valid format") from interrupt
+
+    monkeypatch.setattr("soft_clustering.cli.catalogue.list_models", interrupted)
+    assert main(["list"]) == 130
+    assert capsys.readouterr().err == "soft-clustering: interrupted\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send to a process")

@@ -54,9 +54,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         _silence(sys.stdout, sys.stderr)
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        _complain("interrupted")
-        return INTERRUPTED
+        return _interrupted()
     except Exception as error:
+        if _is_interrupt(error):
+            return _interrupted()
         if debug:
             raise
         _complain(f"error: {_text_of(error)}")
@@ -85,6 +86,19 @@ def _silence(*streams: TextIO) -> None:
     """Discard what the streams still have in their buffers."""
     for stream in streams:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _interrupted() -> int:
+    _complain("interrupted")
+    return INTERRUPTED
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether Ctrl-C is behind an error: compiled modules that are being imported may replace it by one of theirs."""
+    behind: BaseException | None = error
+    while behind is not None and not isinstance(behind, KeyboardInterrupt):
+        behind = behind.__cause__ or behind.__context__
+    return behind is not None
 
 
 def _complain(message: str) -> None:

@@ -13,6 +13,8 @@ from .._types import Array
 if TYPE_CHECKING:
     import pandas
 
+#: The value of a missing category: to be missing may mean something, and it is not the most frequent value.
+MISSING = "(missing)"
 #: What may separate groups of three digits, by the decimal mark. The last three are an apostrophe and narrow spaces.
 _GROUP_MARKS = {".": ",' \u2019\u00a0\u202f", ",": ".' \u2019\u00a0\u202f"}
 #: Texts that stand for a missing value, beside those that pandas knows; in lower case.
@@ -61,7 +63,7 @@ def is_number(text: str) -> bool:
 
 
 def texts_of(column: pandas.Series) -> pandas.Series:
-    """Return the cells as text without spaces around it; None where one is missing or empty.
+    """Return the cells as text without spaces around it; None where one is missing, empty or ``MISSING``.
 
     Examples
     --------
@@ -71,7 +73,8 @@ def texts_of(column: pandas.Series) -> pandas.Series:
     """
     pandas = require("pandas", "Tables need pandas")
     pairs = zip(column.astype(object), column.isna(), strict=True)
-    texts = [None if missing else str(cell).strip() or None for cell, missing in pairs]
+    texts = [None if missing else str(cell).strip() for cell, missing in pairs]
+    texts = [None if text in ("", MISSING) else text for text in texts]
     return pandas.Series(texts, index=column.index, name=column.name, dtype=object)
 
 

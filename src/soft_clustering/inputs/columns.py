@@ -16,15 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._extras import require
 from .._types import Array
-from .cells import dates_of, numbers_of, texts_of
+from .cells import MISSING, dates_of, numbers_of, texts_of
 
 if TYPE_CHECKING:
     from typing import Self
 
     import pandas
 
-#: The value of a missing category: to be missing may mean something, and it is not the most frequent value.
-MISSING = "(missing)"
 #: Squares of larger numbers, and sums of them, would overflow.
 LARGEST = 1e150
 

@@ -174,11 +174,11 @@ class StudentTMixture(
     >>> import numpy as np
     >>> from soft_clustering import StudentTMixture
     >>> rng = np.random.RandomState(0)
-    >>> X = np.vstack([rng.normal(0, 1, (50, 2)), rng.normal(8, 1, (50, 2)), [[30.0, -30.0]]])
+    >>> X = np.vstack([rng.normal(5, 1, (50, 2)), rng.normal(13, 1, (50, 2)), [[40.0, -30.0]]])
     >>> model = StudentTMixture(n_clusters=2, random_state=0).fit(X)
     >>> model.centers_[np.argsort(model.centers_[:, 0])].round()
-    array([[0., 0.],
-           [8., 8.]])
+    array([[ 5.,  5.],
+           [13., 13.]])
     >>> int(model.outlier_weights_.argmin())
     100
     """

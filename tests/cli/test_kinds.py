@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import pairwise_distances
 
-from soft_clustering import BIGCLAM, LDA, SKFCM
-from soft_clustering.datasets import make_overlapping_graph
+from soft_clustering import BIGCLAM, LDA, LPANNI, SKFCM
+from soft_clustering.datasets import make_lfr_graph, make_overlapping_graph
 from soft_clustering.metrics import overlapping_nmi
 
 GRAPH = make_overlapping_graph(80, 4, random_state=0)
@@ -112,7 +112,7 @@ def test_graph_with_communities(graph, call):
 def test_graph_without_communities(graph, call):
     found, err = compared(call, "g.npz", "-m", "MMSB")
     assert found["choice_of_k"]["recommended"] == found["k"][0] == found["results"][0]["n_clusters"]
-    assert "chosen from 2 to 10 by Gain on held-out links (BIGCLAM); other criteria: Overlapping modularity " in err
+    assert "chosen from 2 to 10 by Gain on held-out links (LinkMixture); other criteria: Overlapping modularity " in err
     assert found["results"][0]["overlapping_nmi"] is None
     found, _ = compared(call, "g.npz", "-m", "MMSB", "-k", "3:5")
     assert found["chosen_k"]["MMSB"].keys() == {"overlapping_modularity", "modularity"}
@@ -139,22 +139,35 @@ def test_fit_of_a_graph(graph, call):
 def test_choice_for_a_graph(graph, call):
     code, out, _ = call("choose", "g.npz")
     assert code == 0
-    assert "fits of BIGCLAM to all" in out and "thinned_links" in out
+    assert "fits of LinkMixture to all" in out and "thinned_links" in out
     assert call("choose", "g.npz", "-m", "mmsb", "-k", "2:5")[0] == 0
 
 
+def test_choice_for_a_graph_of_many_communities(graph, call, monkeypatch):
+    """The range is around the number that label propagation finds; of large graphs this number is taken."""
+    planted = make_lfr_graph(400, degree=12, max_degree=20, min_size=15, max_size=30, random_state=0)
+    sparse.save_npz(graph / "many.npz", planted.adjacency)
+    K, found = planted.cover.shape[1], LPANNI().fit(planted.adjacency).n_clusters_
+    document, err = compared(call, "many.npz", "-m", "LinkMixture,LPANNI")
+    assert document["k"] == [K] and K > 10
+    assert f"K={K}, chosen from {found // 2} to {3 * found // 2} by Gain on held-out links (LinkMixture)" in err
+    monkeypatch.setattr("soft_clustering.cli.choosing._MOST_LINKS", 1000)
+    document, err = compared(call, "many.npz", "-m", "LPANNI")
+    assert document["k"] == [found] and document["choice_of_k"] is None
+    assert f"K={found}, as many communities as LPANNI finds, for more than 1000 links; -k sets another" in err
+
+
 def test_graph_with_weights(graph, call):
-    """Models for links without weights are left out, and K is chosen by one that uses the weights."""
+    """Models for links without weights are left out."""
     links = sparse.triu(GRAPH.adjacency).tocoo()
     lines = [f"n{i} n{j} {1 + (i + j) % 3}" for i, j in zip(links.row, links.col, strict=True)]
     (graph / "w.edgelist").write_text("\n".join(lines))
     found, err = compared(call, "w.edgelist")
     assert "soft-clustering: BIGCLAM, MMSB, NOCD: for links without weights, left out" in err
-    assert "(BayesianNMF)" in err
     assert {result["model"] for result in found["results"]} >= {"BayesianNMF", "CDCGS", "DMoN"}
     assert all(result["status"] != "error" for result in found["results"])
     code, out, _ = call("choose", "w.edgelist", "-k", "2:5")
-    assert code == 0 and "fits of BayesianNMF to all" in out
+    assert code == 0 and "fits of LinkMixture to all" in out
     code, _, err = call("compare", "w.edgelist", "-m", "BIGCLAM", "-k", "4")
     assert code == 1 and "BIGCLAM models links without weights" in err
 

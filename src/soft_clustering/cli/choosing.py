@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from .._types import Array
 from ..base import BaseSoftClusterer
 from ..engine.dissimilarities import classical_scaling
+from ..graphs.lpanni import propagated_labels
 from ..selection import CRITERIA, NClustersResult, choose_n_clusters
 from ..selection.criteria import PREFERENCE
 from ..selection.gaussian import are_continuous
@@ -20,11 +22,13 @@ from .models import configured, model_class
 
 #: The model that is fitted over K, by the kind of data. Distances and images become features first: then the criterion
 #: that finds planted numbers of clusters most often can decide.
-_MODELS = {"features": "FCM", "image": "FCM", "distances": "FCM", "graph": "BIGCLAM", "documents": "LDA"}
-_WEIGHTED = "BayesianNMF"  # for graphs whose links have weights
+_MODELS = {"features": "FCM", "image": "FCM", "distances": "FCM", "graph": "LinkMixture", "documents": "LDA"}
 #: Of more samples than this, so many are drawn.
 _MOST = 2000
 _RANGE = range(2, 11)
+#: Of graphs with more links than this, K is that of a quick method: fits over K would take long.
+_MOST_LINKS = 100_000
+_MOST_NUMBERS = 30
 #: The most coordinates that distances become.
 _COORDINATES = 5
 #: The criteria for columns that are not continuous: densities, which others compute, are infinite at single values.
@@ -93,6 +97,10 @@ def default_n_clusters(
     if data.n_classes is not None:
         check_n_classes(data)
         return data.n_classes, None
+    if data.modality == "graph" and data.X.nnz > 2 * _MOST_LINKS:
+        K = _n_propagated(data.X)
+        say(f"K={K}, as many communities as LPANNI finds, for more than {_MOST_LINKS} links; -k sets another")
+        return K, None
     choice = choose_k(data, model, settings=settings)
     if choice.n_clusters is None:
         raise CommandError(f"No number of clusters is recommended: {choice.result.reason} Give one, such as -k 3.")
@@ -103,7 +111,7 @@ def default_n_clusters(
 def choose_k(
     data: Data,
     model: type[BaseSoftClusterer] | None = None,
-    numbers: range | None = None,
+    numbers: Sequence[int] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Choice:
     """Fit a model over K and let the criteria choose.
@@ -114,14 +122,15 @@ def choose_k(
     model : class, default=None
         None takes the usual one for this kind of data. For images and distances it is always the usual one.
     numbers : range, default=None
-        The K to try; None stands for 2 to 10, or fewer if there are few samples.
+        The K to try; None stands for 2 to 10, or fewer if there are few samples, and for numbers around that of LPANNI
+        if a graph has more communities.
     settings : dict, default=None
         Parameters of the model.
     """
     kind, X, n_features = data.modality, data.complete, None
     criteria: str | tuple[str, ...] = "default"
     if model is None or kind in ("image", "distances"):
-        model, settings = model_class(_WEIGHTED if data.is_weighted else _MODELS[kind]), None
+        model, settings = model_class(_MODELS[kind]), None
     if kind in ("image", "distances"):
         X = _pixels(X) if kind == "image" else _coordinates(X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -137,11 +146,36 @@ def choose_k(
     elif kind == "image":
         criteria = _OF_PIXELS
     estimator = configured(model, "features" if kind == "distances" else kind, None, False, 0, **settings or {})
-    numbers = numbers or range(2, max(3, min(_RANGE.stop, len(rows))))
+    if numbers is None:
+        found = around(_n_propagated(X)) if kind == "graph" else _RANGE
+        numbers = [K for K in found if len(rows) > K] or [2]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = choose_n_clusters(estimator, X, numbers, criteria=criteria, keep_estimators=False, random_state=0)
     return Choice(result, model.__name__, len(rows), max(n, data.n_samples), n_features)
+
+
+def _n_propagated(A: sparse.csr_array) -> int:
+    """Return the number of communities that label propagation finds, at least 2."""
+    return max(2, int(propagated_labels(A).max()) + 1)
+
+
+def around(K: int) -> list[int]:
+    """Return numbers from half of K to one and a half, but at least those of a small range.
+
+    Examples
+    --------
+    >>> around(3)
+    [2, 3, 4, 5, 6, 7, 8, 9, 10]
+    >>> around(26)[0], around(26)[-1], len(around(26))
+    (13, 39, 27)
+    >>> around(1000)[0], around(1000)[-1], len(around(1000))
+    (500, 1500, 30)
+    """
+    first, last = max(_RANGE.start, K // 2), max(_RANGE.stop - 1, 3 * K // 2)
+    if last - first < _MOST_NUMBERS:
+        return list(range(first, last + 1))
+    return [int(number) for number in np.geomspace(first, last, _MOST_NUMBERS).round()]
 
 
 def _pixels(image: Array) -> Array:

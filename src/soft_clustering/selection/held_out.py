@@ -16,7 +16,7 @@ from ..graphs.network import row_sums
 from ..inputs.graphs import validate_graph
 from ..metrics._covers import read_cover
 
-N_SPLITS = 2
+N_SPLITS = {"graph": 4, "documents": 2}  # the noise of a few held-out links can decide between K and K - 1
 _SHARE = 0.1  # the share of the links or words that is held out
 _BACKGROUND = 0.1  # this share of the prediction is by chance, so that no probability is 0
 _STEPS = 20  # steps of expectation and maximisation that find the words of the clusters

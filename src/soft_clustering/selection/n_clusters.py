@@ -227,7 +227,7 @@ def choose_n_clusters(
         The parameter that is K: ``'n_components'`` for scikit-learn's ``GaussianMixture``, ``'fcm__n_clusters'`` in a
         pipeline.
     n_bootstrap : int, default=20
-        Pairs of bootstrap samples for ``stability``; for graphs there is one pair of thinned graphs.
+        Pairs of bootstrap samples for ``stability``; for graphs there are two pairs of thinned graphs.
     max_samples : int or None, default=10_000
         Of more rows than this, so many are drawn, the same for every K, on which the silhouettes are computed and from
         which the bootstrap samples of ``stability`` are drawn; ``sampled`` of the result says so. The fits and all
@@ -361,7 +361,8 @@ def choose_n_clusters(
         check_enough_samples(_num_samples(table), k_values[-1])
 
     rng = check_random_state(random_state)
-    seed, *seeds = rng.randint(2**31 - 1, size=1 + 2 * n_bootstrap).tolist()
+    n_splits = N_SPLITS.get(modality, 0)
+    seed, *seeds = rng.randint(2**31 - 1, size=1 + max(2 * n_bootstrap, n_splits)).tolist()
     n_pairs = n_bootstrap if "stability" in names and has_rows else 0
     rows, sample, sampled = None, None, {}
     if has_rows and max_samples is not None and _num_samples(table) > max_samples:
@@ -384,7 +385,7 @@ def choose_n_clusters(
     graph = counts if modality == "graph" else None
     parts = []
     if counts is not None and {*of_parts} & set(names):
-        parts = [split(counts, modality, each) for each in seeds[:N_SPLITS]]
+        parts = [split(counts, modality, each) for each in seeds[:n_splits]]
     of_one_fit = [name for name in names if name not in ("gaussian_bic", "held_out", "thinned_links", "stability")]
 
     def arguments(K: int) -> tuple[Any, ...]:
@@ -417,7 +418,7 @@ def choose_n_clusters(
         return found
 
     scores = {name: np.full(len(k_values), np.nan) for name in names}
-    agreements = np.full((len(k_values), 1 if modality == "graph" else n_bootstrap), np.nan)
+    agreements = np.full((len(k_values), n_splits // 2 if modality == "graph" else n_bootstrap), np.nan)
     estimators: dict[int, Estimator | None] = {}
     labels: dict[int, NDArray[np.intp]] = {}
     errors: dict[int, Exception] = {}
@@ -441,8 +442,8 @@ def choose_n_clusters(
                 if gains and of_parts[0] in names:
                     scores[of_parts[0]][i] = np.mean([gain for gain, _ in gains])
                 covers = [cover for _, cover in gains if cover is not None]
-                if "stability" in names and len(covers) == N_SPLITS and K > 1:
-                    agreements[i] = omega_index(*covers)
+                if "stability" in names and len(covers) == n_splits > 0 and K > 1:
+                    agreements[i] = [omega_index(*pair) for pair in zip(covers[::2], covers[1::2], strict=True)]
                 if resampled:
                     agreements[i] = [agreement for agreement, _ in resampled]
                 texts = fit.warnings + _first_of([text for _, texts in resampled for text in texts])

@@ -87,7 +87,7 @@ class NClustersResult:
         """The K that each criterion chooses; None if no value is finite, or all are equal.
 
         Of equal values the smallest K is chosen; by stability the largest, because few clusters are easily stable.
-        Gains on held-out words are equal if they differ by less than 1 % of the largest, on held-out links by 0.3 %.
+        Gains on held-out words are equal if they differ by less than 1 % of the largest, on held-out links by 0.1 %.
         """
         return {name: choice_of(name, self.k_values, values) for name, values in self.scores.items()}
 

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.special import gammaln, psi
 from sklearn.metrics import adjusted_rand_score
 
-from soft_clustering import MMSB
+from soft_clustering import LPANNI, MMSB
 from soft_clustering.datasets import load_graph, make_lfr_graph
 from soft_clustering.graphs.mmsb import Posterior, draw_links, smooth_labels
 from soft_clustering.graphs.spectral import spectral_labels
@@ -302,3 +302,36 @@ def test_starts_are_those_of_their_names():
     for P, of_nodes in zip(shares, labels, strict=True):
         np.testing.assert_array_equal(P.argmax(axis=1), of_nodes)
         np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-14)
+
+
+# Without a number of blocks -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("init, least", [("propagation", 0.93), ("spectral", 0.93)])
+def test_without_a_number_there_are_as_many_blocks_as_propagation_finds(init, least):
+    graph = make_lfr_graph(mixing=0.1, overlap=0.1, random_state=1)
+    model = MMSB(n_clusters=None, init=init, random_state=0).fit(graph.adjacency)
+    assert model.n_clusters_ == LPANNI().fit(graph.adjacency).n_clusters_
+    assert model.n_clusters is None
+    assert overlapping_nmi(graph.cover, model.get_cover()) > least
+    assert model.predict_memberships(graph.adjacency[:5]).shape == (5, model.n_clusters_)
+
+
+def test_a_given_start_says_how_many_blocks():
+    P = np.eye(3)[np.arange(34) % 3]
+    model = MMSB(n_clusters=None, init=P).fit(KARATE)
+    np.testing.assert_array_equal(model.memberships_, MMSB(3, init=P).fit(KARATE).memberships_)
+
+
+@pytest.mark.filterwarnings("ignore:X has no link")
+def test_without_a_number_and_without_links():
+    assert MMSB(n_clusters=None, init="propagation").fit(np.zeros((4, 4))).memberships_.tolist() == [[1.0]] * 4
+    A = sparse.block_diag([KARATE, np.zeros((2, 2))]).tocsr()
+    model = MMSB(n_clusters=None, init="propagation").fit(A)
+    np.testing.assert_allclose(model.memberships_[-2:], 1 / model.n_clusters_)
+
+
+def test_propagation_finds_the_number_of_blocks():
+    with pytest.raises(ValueError, match="init='propagation' finds the number of blocks: n_clusters must be None"):
+        MMSB(2, init="propagation").fit(KARATE)

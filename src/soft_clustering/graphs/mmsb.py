@@ -41,6 +41,7 @@ from ..engine.fitting import Fit, not_converged
 from ..engine.loop import Policy, Run, Scale, finished, iterate, objective_change
 from ..inputs.features import validate_matrix
 from ..kernels.graphs import block_pass, ratio_rows
+from .lpanni import propagated_labels
 from .network import GraphClusterer
 from .spectral import cluster_directions, spectral_labels
 
@@ -77,8 +78,8 @@ class MMSB(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of blocks K.
+    n_clusters : int or None, default=8
+        Number of blocks K. None takes as many as :class:`~soft_clustering.LPANNI` finds communities.
     alpha : float or None, default=None
         Dirichlet parameter of the shares; small values mean few blocks each. None is 1 / K.
     assortative : bool, default=True
@@ -86,9 +87,10 @@ class MMSB(GraphClusterer):
         ``background_rate``. False estimates the probability of a link for each pair of blocks.
     background_rate : float or 'auto', default='auto'
         That probability, with ``assortative=True``. ``'auto'`` is a tenth of the density of the graph.
-    init : {'spectral', 'random'} or array of shape (n_nodes, n_clusters), default='spectral'
-        Starting shares: clusters of a spectral embedding; clusters of random numbers averaged over links, which need
-        no eigenvectors but differ more, so that several starts are advised; or shares, which force one start.
+    init : {'spectral', 'propagation', 'random'} or array of shape (n_nodes, n_clusters), default='spectral'
+        Starting shares: clusters of a spectral embedding; the communities of :class:`~soft_clustering.LPANNI`, where
+        ``n_clusters`` is None; clusters of random numbers averaged over links, which need no eigenvectors but differ
+        more, so that several starts are advised; or shares, which force one start.
     n_init : int, default=1
         Starts; the one of largest objective is kept.
     max_iter : int, default=200
@@ -163,15 +165,16 @@ class MMSB(GraphClusterer):
     _binary: ClassVar[bool] = True
     _policy = Policy(sense="max", residual=change, place=None)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
+        "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "alpha": [None, Interval(Real, 0, None, closed="neither")],
         "assortative": ["boolean"],
         "background_rate": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
-        "init": [StrOptions({"spectral", "random"}), "array-like"],
+        "init": [StrOptions({"spectral", "propagation", "random"}), "array-like"],
     }
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | None = 8,
         *,
         alpha: float | None = None,
         assortative: bool = True,
@@ -208,7 +211,9 @@ class MMSB(GraphClusterer):
         """
         with Fit[Posterior](self) as fit:
             A = self._graph(X)
-            n, K = A.shape[0], self.n_clusters
+            links = A.astype(np.float64)
+            found, K = self._communities(links)
+            n = A.shape[0]
             self.threshold_ = 0.15
             self._alpha = 1 / K if self.alpha is None else float(self.alpha)
             density = A.nnz / max(n * (n - 1), 1)
@@ -216,7 +221,6 @@ class MMSB(GraphClusterer):
             self._background = min(max(rate, _LEAST), 1 - _LEAST)
             rng = check_random_state(self.random_state)
             degree = np.diff(A.indptr)[:, None]
-            links = A.astype(np.float64)
 
             def step(state: Posterior) -> tuple[Posterior, float]:
                 phi, near, M, N1, N0, bound = block_pass(links, *state, self._alpha)
@@ -224,8 +228,8 @@ class MMSB(GraphClusterer):
                 return Posterior(gamma, phi, near, self._link_probabilities(N1, N0)), bound
 
             def starts() -> Iterator[Posterior]:
-                for _ in range(self.n_init if is_drawn(self.init) else 1):
-                    P = self._start(links, rng)
+                for _ in range(self.n_init if is_drawn(self.init) and self.init != "propagation" else 1):
+                    P = self._start(links, K, found, rng)
                     near = links @ P
                     N0 = P.T @ (P.sum(axis=0) - P - near)
                     B = self._link_probabilities(P.T @ near / 2, (N0 + N0.T) / 4)
@@ -248,16 +252,34 @@ class MMSB(GraphClusterer):
             fit.run_starts(starts(), partial(loop, report=fit.report))
         return self
 
-    def _start(self, A: sparse.csr_array, rng: np.random.RandomState) -> Array:
-        n, K = A.shape[0], self.n_clusters
+    def _communities(self, A: sparse.csr_array) -> tuple[NDArray[np.intp] | None, int]:
+        """The communities of LPANNI, if they or their number are asked for, and K."""
+        if self.n_clusters is None and not is_drawn(self.init):
+            return None, int(np.shape(self.init)[-1])
+        if self.n_clusters is None:
+            labels = propagated_labels(A)
+            return labels, int(labels.max()) + 1 if A.nnz else 1
+        if is_drawn(self.init) and self.init == "propagation":
+            raise ValueError(
+                f"init='propagation' finds the number of blocks: n_clusters must be None. Got {self.n_clusters!r}."
+            )
+        return None, self.n_clusters
+
+    def _start(self, A: sparse.csr_array, K: int, found: NDArray[np.intp] | None, rng: np.random.RandomState) -> Array:
+        n = A.shape[0]
         if not isinstance(self.init, str):
             P = validate_matrix("init", self.init, (n, K))
             if (P < 0).any() or (P.sum(axis=1) == 0).any():
                 raise ValueError("init must have entries >= 0, not all 0 in any row.")
             return _shares(np.maximum(_shares(P), _LEAST))
-        labels = smooth_labels(A, K, rng) if self.init == "random" else spectral_labels(A, K, rng)
+        if self.init == "propagation" and found is not None:
+            labels = found
+        else:
+            labels = smooth_labels(A, K, rng) if self.init == "random" else spectral_labels(A, K, rng)
         P = np.full((n, K), (1 - _OWN) / K)
-        P[np.arange(n), labels] += _OWN
+        nodes = np.flatnonzero(labels >= 0)
+        P[nodes, labels[nodes]] += _OWN
+        P[labels < 0] = 1 / K
         return P
 
     def _link_probabilities(self, N1: Array, N0: Array) -> Array:
@@ -292,14 +314,14 @@ class MMSB(GraphClusterer):
         degree = np.diff(A.indptr)[:, None]
         rest = A.shape[1] - degree
         towards = (phi.sum(axis=0) - A @ phi) @ np.log1p(-B) / np.maximum(rest, 1)
-        new = np.ones((A.shape[0], self.n_clusters))
+        new = np.ones((A.shape[0], self.n_clusters_))
         for _ in range(_PREDICTION_STEPS):
             E = _expected_logs(new)
             mine = np.exp(E - E.max(axis=1, keepdims=True))
             M = mine * (ratio_rows(A, mine @ B, a)[0] @ B)
             new = self._alpha + M + rest * softmax(E + towards, axis=1)
         shares = _shares(new)
-        shares[degree[:, 0] == 0] = 1 / self.n_clusters
+        shares[degree[:, 0] == 0] = 1 / self.n_clusters_
         return shares.astype(links.dtype)
 
     @as_fitted

@@ -34,6 +34,7 @@ cdef extern from "kernels.h" nogil:
         int full
         const double *mean
         const double *factor
+        const double *white
         const double *constant
         const double *linear
         const double *unseen
@@ -619,16 +620,18 @@ cdef draw(Rows rows, const int64_t[::1] order, double[::1] mass, bint by_weight,
         drawn[t] = order[low]
 
 
-cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const double[::1] constant,
+cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const double[:, ::1] white, const double[::1] constant,
                    const double[:, ::1] linear, const double[::1] unseen, const double[::1] noise,
                    const double[:, ::1] tails, bint full):
     cdef gauss_t g
     g.K = mean.shape[0]
     g.full = full
     g.mean = &mean[0, 0]
-    g.factor = g.constant = g.linear = g.unseen = g.noise = g.tails = NULL
+    g.factor = g.white = g.constant = g.linear = g.unseen = g.noise = g.tails = NULL
     if factor is not None:
         g.factor = &factor[0]
+    if white is not None:
+        g.white = &white[0, 0]
     if constant is not None:
         g.constant = &constant[0]
     if linear is not None:
@@ -642,7 +645,7 @@ cdef gauss_t gauss(const double[:, ::1] mean, const double[::1] factor, const do
     return g
 
 
-def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
+def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, white, const double[::1] constant,
                      const double[:, ::1] linear, unseen, noise, tails, bint full, given, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(weight (K,), first (K, d), second (K, d, d) or (K, d) moments about ``mean``, objective), and for the tempered
     rule also (mean weight (K,), mean first (K, d), share (K,)); with ``tails`` (size (K,), score (K,), the sizes (K, d) of the rows
@@ -650,7 +653,7 @@ def gauss_statistics(Rows rows, const double[:, ::1] mean, factor, const double[
     ``noise`` is the log density of noise, and what it gains for each missing feature."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), noise, tails,
+        mean, None if factor is None else factor.reshape(-1), white, constant, linear, None if unseen is None else unseen.reshape(-1), noise, tails,
         full)
     job.columns += noise is not None
     cdef int64_t K = mean.shape[0], d = rows.c.d, wide = d * d if full else d
@@ -727,13 +730,13 @@ cdef mirror(double[:, :, ::1] matrices):
                 matrices[k, j, i] = matrices[k, i, j]
 
 
-def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, const double[::1] constant,
+def gauss_memberships(Rows rows, const double[:, ::1] mean, factor, white, const double[::1] constant,
                       const double[:, ::1] linear, unseen, noise, tails, bint full, rule, const double[::1] parameters, int64_t chunks, int threads):
     """(memberships (n, K) in the type of the rows, log likelihood (metric: objective) of each row (n,), posteriors of the noise
     or with ``tails`` mean precisions of the rows (n,): 0 without either)."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, linear, None if unseen is None else unseen.reshape(-1), noise, tails,
+        mean, None if factor is None else factor.reshape(-1), white, constant, linear, None if unseen is None else unseen.reshape(-1), noise, tails,
         full)
     job.columns += noise is not None
     cdef double[::1] objective = np.empty(rows.c.n), masses = np.zeros(rows.c.n)
@@ -767,7 +770,7 @@ def category_statistics(Rows rows, const double[:, ::1] mean, factor, const doub
     the rows that have each number or None). ``mean``, ``factor`` and ``unseen`` (K, d) have zeros for the codes."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, None, None if unseen is None else unseen.reshape(-1), None, None,
+        mean, None if factor is None else factor.reshape(-1), None, constant, None, None if unseen is None else unseen.reshape(-1), None, None,
         False)
     cdef categories_t c = categories(p, edges, table)
     cdef int64_t K = mean.shape[0], d = rows.c.d, levels = edges[edges.shape[0] - 1], seen = K * d if rows.c.gaps else 0
@@ -796,7 +799,7 @@ def category_memberships(Rows rows, const double[:, ::1] mean, factor, const dou
     """(memberships (n, K) in the type of the rows, log likelihood of each row (n,))."""
     cdef job_t job = job_on(rows, mean.shape[0])
     cdef gauss_t g = gauss(
-        mean, None if factor is None else factor.reshape(-1), constant, None, None if unseen is None else unseen.reshape(-1), None, None,
+        mean, None if factor is None else factor.reshape(-1), None, constant, None, None if unseen is None else unseen.reshape(-1), None, None,
         False)
     cdef categories_t c = categories(p, edges, table)
     cdef double[::1] objective = np.empty(rows.c.n)

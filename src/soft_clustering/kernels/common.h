@@ -74,6 +74,7 @@ typedef struct {
     int full;               /* factor is (K, d, d) lower triangular, else (K, d) */
     const double *mean;     /* (K, d) */
     const double *factor;   /* NULL if memberships are given */
+    const double *white;    /* (K, d) factor times mean if all components have the one factor (d, d), else NULL */
     const double *constant; /* (K,) log weight + log determinant of the factor - d/2 log(2 pi) */
     const double *linear;   /* (K, d) coefficients of a further linear term, or NULL */
     const double *unseen;   /* for rows with gaps: precisions (K, d, d), or log densities (K, d) of one feature at its mean */

@@ -319,6 +319,27 @@ static TARGET void NAME(heavy_tails)(const gauss_t *g, int64_t k, const rows_t *
         D[r] = g->constant[k] + adjust[r] + peak[r] - 0.5 * values[r] * log[r];
 }
 
+/* quad[r] = sum over j of ((T[j][r] - mean[j]) scale[j])^2; `scale` NULL: 1. */
+static INLINE TARGET void NAME(squares)(const double *T, const double *mean, const double *scale, int64_t d, double *quad)
+{
+    for (int r = 0; r < TILE; r += 4 * LANES) {
+        VEC q[4];
+        for (int v = 0; v < 4; v++)
+            q[v] = SPLAT(0.0);
+        for (int64_t j = 0; j < d; j++) {
+            const VEC m = SPLAT(mean[j]), p = SPLAT(scale ? scale[j] : 1.0);
+            for (int v = 0; v < 4; v++) {
+                VEC y = LOAD(T + j * TILE + r + v * LANES) - m;
+                if (scale)
+                    y *= p;
+                q[v] += y * y;
+            }
+        }
+        for (int v = 0; v < 4; v++)
+            *(VEC *)(quad + r + v * LANES) = q[v];
+    }
+}
+
 /* t->D[k][r] = constant_k + linear_k . z_r - |precision factor_k (z_r - mean_k)|^2 / 2, or with g->tails what
    NAME(heavy_tails) makes of the distance. Leaves the tile in t->T. */
 static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t count, const gauss_t *g, tile_t *t)
@@ -331,10 +352,17 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
     if (x->gaps && (g->full || g->tails))
         NAME(find_gaps)(d, t);
     const double *T = (const double *)t->T;
+    for (int64_t i = 0; g->white && i < d; i += d - i < 4 ? 1 : 4)
+        if (d - i < 4)
+            NAME(product_block)(T, g->factor, d, i, 1, C);
+        else
+            NAME(product_block)(T, g->factor, d, i, 4, C);
     for (int64_t k = 0; k < g->K; k++) {
         memset(quad, 0, sizeof quad);
         if (!g->factor) {
             /* the linear term is all */
+        } else if (g->white) {
+            NAME(squares)(C, g->white + k * d, NULL, d, quad);
         } else if (g->full) {
             const double *L = g->factor + k * d * d;
             int64_t i = 0;
@@ -364,20 +392,7 @@ static TARGET void NAME(log_densities)(const rows_t *x, int64_t first, int64_t c
                 }
             }
         } else {
-            for (int r = 0; r < TILE; r += 4 * LANES) {
-                VEC q[4];
-                for (int v = 0; v < 4; v++)
-                    q[v] = SPLAT(0.0);
-                for (int64_t j = 0; j < d; j++) {
-                    const VEC mean = SPLAT(g->mean[k * d + j]), p = SPLAT(g->factor[k * d + j]);
-                    for (int v = 0; v < 4; v++) {
-                        const VEC y = (LOAD(T + j * TILE + r + v * LANES) - mean) * p;
-                        q[v] += y * y;
-                    }
-                }
-                for (int v = 0; v < 4; v++)
-                    *(VEC *)(quad + r + v * LANES) = q[v];
-            }
+            NAME(squares)(T, g->mean + k * d, g->factor + k * d, d, quad);
         }
         if (g->linear)
             for (int64_t j = 0; j < d; j++) {

@@ -99,9 +99,9 @@ def gauss_statistics(
 ) -> Any:
     """Moments about ``means`` under a rule of ``reference.GAUSS_RULES``, or under given memberships.
 
-    ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular, or (K, d) inverse standard deviations;
-    they are not needed with given memberships. ``linear`` (K, d) adds the log densities linear_k . z; with None for the
-    factors these are all. Gives :class:`TemperedStatistics` for the tempered rule, :class:`TailStatistics` with
+    ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular or (1, d, d) where all components have the
+    same, or (K, d) inverse standard deviations; they are not needed with given memberships. ``linear`` (K, d) adds the
+    log densities linear_k . z; with None for the factors these are all. Gives :class:`TemperedStatistics` for the tempered rule, :class:`TailStatistics` with
     ``tails``, else :class:`GaussStatistics`.
 
     Missing values of a row are filled with their means given its other values, and the covariance of these adds to the
@@ -112,6 +112,7 @@ def gauss_statistics(
 
     ``tails`` makes Student components of the Gaussian ones: see :func:`student_tails`.
     """
+    factors, white = _factors(block, means, factors)
     if not kernels.use_compiled():
         answer = reference.gauss_statistics(
             block,
@@ -133,6 +134,7 @@ def gauss_statistics(
             block.rows,
             means,
             factors,
+            white,
             constants,
             linear,
             _unseen(block, factors, full),
@@ -169,6 +171,7 @@ def gauss_memberships_and_masses(
     tails: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
     """The same, and a mass of each row: its membership in the noise, with ``tails`` its mean precision, 0 else."""
+    factors, white = _factors(block, means, factors)
     if not kernels.use_compiled():
         return reference.gauss_memberships_and_masses(
             block, means, factors, constants, full, rule, *parameters, linear=linear, noise=noise, tails=tails
@@ -179,6 +182,7 @@ def gauss_memberships_and_masses(
         block.rows,
         means,
         factors,
+        white,
         constants,
         linear,
         _unseen(block, factors, full),
@@ -208,6 +212,21 @@ def student_tails(dof: NDArray[np.float64], n_features: int, d: int) -> NDArray[
     halves = 0.5 * (nu + values)
     peaks = gammaln(halves) - gammaln(0.5 * nu) - 0.5 * values * np.log(0.5 * nu)
     return np.ascontiguousarray(np.hstack([nu, nu + n_features, peaks, digamma(halves) - np.log(0.5 * nu)]))
+
+
+def _factors(
+    block: Block, means: NDArray[np.float64], factors: NDArray[np.float64] | None
+) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+    """The factors, and the means times the one factor that all components have, if it is one.
+
+    Rows are then multiplied by it once instead of once per component. The factor is repeated where this does not serve:
+    for rows with gaps and in the NumPy twins.
+    """
+    if factors is None or factors.ndim == 2 or len(factors) == len(means):
+        return factors, None
+    if kernels.use_compiled() and not block.frame.gaps:
+        return factors, means @ factors[0].T
+    return np.ascontiguousarray(np.broadcast_to(factors, (len(means), *factors.shape[1:]))), None
 
 
 def _unseen(block: Block, factors: NDArray[np.float64] | None, full: bool) -> NDArray[np.float64] | None:

@@ -319,7 +319,7 @@ class BayesianGMM(EllipticClusterer[Posterior, Evidence]):
 
     def _expected_densities(self, state: Posterior) -> tuple[Array, Array, Array]:
         """Means, factors, and the constants of the log memberships."""
-        means, factors = state.gaussian.means, state.gaussian.all_factors
+        means, factors = state.gaussian.means, state.gaussian.distinct_factors
         return np.ascontiguousarray(means), np.ascontiguousarray(factors), state.log_constants
 
     def _statistics(self, block: Block, state: Posterior) -> Evidence:
@@ -327,7 +327,7 @@ class BayesianGMM(EllipticClusterer[Posterior, Evidence]):
         moments: GaussStatistics = gauss_statistics(block, means, factors, constants, full=self._full)
         precisions = np.swapaxes(factors, 1, 2) @ factors if self._full else factors**2
         # Of each row the log normaliser, minus the sum of r log rho.
-        entropy = moments.objective - constants @ moments.weight + 0.5 * np.vdot(precisions, moments.second)
+        entropy = moments.objective - constants @ moments.weight + 0.5 * (precisions * moments.second).sum()
         return Evidence(state, moments, float(entropy))
 
     def _update(self, state: Posterior, statistics: Evidence, blocks: Blocks) -> Posterior:

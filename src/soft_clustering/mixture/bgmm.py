@@ -433,7 +433,7 @@ class BGMM(InformationCriteria[JointComponents, GaussStatistics], GaussianCluste
         self.means_ = self.centers_[:, ~self._is_beta]
 
     def _n_distinct(self, state: JointComponents) -> int:
-        means, factors, _ = self._densities(state.gaussian)
+        means, factors = state.gaussian.means, state.gaussian.all_factors
         factors = factors / np.maximum(np.abs(factors).max(axis=0), 1e-300)
         parts = (state.weights, means, factors, np.log(state.shapes))
         return count_distinct(np.column_stack([part.reshape(self.n_clusters, -1) for part in parts]))

@@ -62,6 +62,11 @@ class Components(NamedTuple):
             return np.broadcast_to(self.factors, (K, d, d))
         return np.broadcast_to(self.factors.reshape(K, -1), (K, d))
 
+    @property
+    def distinct_factors(self) -> Array:
+        """The same, but one matrix (1, d, d) if all components have it."""
+        return self.factors[None] if self.full and self.factors.ndim == 2 else self.all_factors
+
     def log_volumes(self, n_beyond: int = 0) -> Array:
         """Logarithms of the determinants of the factors (K,), whose last entry holds for further features, too."""
         factors = self.all_factors
@@ -118,11 +123,12 @@ class GaussianClusterer(MixtureClusterer[S, T]):
         return f"reg_covar={self.reg_covar:g} exceeds the mean variance of the features, {variance:.2g}: scale X"
 
     def _densities(self, state: Components) -> tuple[Array, Array, Array]:
-        """Means, factors (K, d, d) or (K, d), and log(pi_k) + log |factor_k| - d/2 log(2 pi) in all features."""
+        """Means, distinct factors, and log(pi_k) + log |factor_k| - d/2 log(2 pi) in all features (K,)."""
         d = state.means.shape[1] + self._n_beyond
         with np.errstate(divide="ignore"):  # a weight of 0 given in weights_init
             constants = np.log(state.weights) + state.log_volumes(self._n_beyond) - 0.5 * d * np.log(2 * np.pi)
-        return np.ascontiguousarray(state.means), np.ascontiguousarray(state.all_factors), np.maximum(constants, -1e300)
+        factors = np.ascontiguousarray(state.distinct_factors)
+        return np.ascontiguousarray(state.means), factors, np.maximum(constants, -1e300)
 
     def _sizes(self, weight: Array, blocks: Blocks) -> Array:
         """N_k, never quite 0: an empty component keeps finite parameters, as in scikit-learn."""

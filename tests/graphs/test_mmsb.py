@@ -296,7 +296,7 @@ def test_sample_of_another_size():
 
 
 def test_starts_are_those_of_their_names():
-    shares = [MMSB(4, init=init)._start(KARATE, np.random.RandomState(0)) for init in ("random", "spectral")]
+    shares = [MMSB(4, init=init)._start(KARATE, 4, None, np.random.RandomState(0)) for init in ("random", "spectral")]
     labels = [f(KARATE, 4, np.random.RandomState(0)) for f in (smooth_labels, spectral_labels)]
     assert (labels[0] != labels[1]).any()  # the two differ here
     for P, of_nodes in zip(shares, labels, strict=True):

@@ -90,6 +90,34 @@ def close(found, expected, tolerance):
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
+@pytest.mark.parametrize("n, d", [(30, 3), (200, 4), (200, 9)])
+@pytest.mark.parametrize(
+    "rule, tails, gaps",
+    [
+        (("metric", 1.5), False, False),
+        *[(rule, False, gaps) for rule in (("posterior",), ("background", -1.0)) for gaps in (False, True)],
+        *[(("posterior",), True, gaps) for gaps in (False, True)],
+    ],
+    ids=str,
+)
+def test_one_factor_for_all_components(both, rule, tails, gaps, n, d):
+    """It gives what a copy of the factor for each component does."""
+    block, (means, factors, *parameters), keywords = problem(1, n, d, 4, rule)
+    if tails:
+        keywords["tails"] = gauss.student_tails(np.array([1.0, 3.0, 9.0, 40.0]), d, d)
+    if gaps:
+        X = np.where(np.random.RandomState(0).uniform(size=block.X.shape) < 0.2, np.nan, block.X)
+        block = Block(X, block.weight, Frame(block.frame.shift, block.frame.scale, gaps=True))
+    factor = np.tril(np.abs(factors[:1]) + np.eye(d))
+    repeated = np.ascontiguousarray(np.broadcast_to(factor, factors.shape))
+    for kernel in (gauss.gauss_statistics, gauss.gauss_memberships_and_masses):
+        expected = kernel(block, means, repeated, *parameters, **keywords)
+        for found in both(kernel, block, means, factor, *parameters, **keywords):
+            for one, other in zip(found, expected, strict=True):
+                if other is not None:
+                    close(np.asarray(one), np.asarray(other), 1e-12)
+
+
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_rules_by_definition(monkeypatch, rule):
     monkeypatch.setattr(kernels, "compiled", None)

@@ -359,6 +359,12 @@ def test_nodes_that_cannot_be_written(node, tmp_path):
 # The package ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_matrix_is_no_list_of_communities(tmp_path, form):
+    with pytest.raises(TypeError, match=r"lists of nodes, as of get_communities\(\). Got a cover"):
+        write_cover(tmp_path / "g.cmty", form(np.eye(3, dtype=bool)))
+
+
 def test_readers_are_lazy():
     code = "import soft_clustering.inputs, sys; assert not [m for m in sys.modules if '.files' in m and 'soft' in m]"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -101,8 +101,8 @@ def gauss_statistics(
 
     ``factors`` are the inverse Cholesky factors, (K, d, d) lower triangular or (1, d, d) where all components have the
     same, or (K, d) inverse standard deviations; they are not needed with given memberships. ``linear`` (K, d) adds the
-    log densities linear_k . z; with None for the factors these are all. Gives :class:`TemperedStatistics` for the tempered rule, :class:`TailStatistics` with
-    ``tails``, else :class:`GaussStatistics`.
+    log densities linear_k . z; with None for the factors these are all. Gives :class:`TemperedStatistics` for the
+    tempered rule, :class:`TailStatistics` with ``tails``, else :class:`GaussStatistics`.
 
     Missing values of a row are filled with their means given its other values, and the covariance of these adds to the
     second moments (full factors); without full factors, or with given memberships, they are left out.

@@ -142,6 +142,8 @@ def write_cover(path: PathLike, communities: Iterable[Iterable[Any]]) -> None:
 
     Raises
     ------
+    TypeError
+        If ``communities`` is a cover, a matrix of True and False.
     ValueError
         If the name of a node cannot be written: one that is empty or holds a line break or a tab, or one that begins a
         line with the mark of a comment.
@@ -156,6 +158,8 @@ def write_cover(path: PathLike, communities: Iterable[Iterable[Any]]) -> None:
     ...     Path(folder, "found.cmty").read_text()
     'Ann\tBob\nBob\tCem\n'
     """
+    if sparse.issparse(communities) or (isinstance(communities, np.ndarray) and communities.dtype.kind == "b"):
+        raise TypeError("communities must be lists of nodes, as of get_communities(). Got a cover instead.")
     path = Path(path)
     rows = [[str(node) for node in community] for community in communities]
     for row in rows:

@@ -16,13 +16,13 @@ PARTS: dict[str, Callable[[], str]] = {
     part.__name__: part
     for part in (
         *(speed.highlights, speed.default_fits, speed.units),
-        *(speed.fastest_peers, speed.peers, speed.packages),
+        *(speed.fastest_peers, speed.peers, speed.further_packages, speed.packages),
         *(quality.paper_protocol, quality.tables, quality.best_radius, quality.few_labels, quality.documents),
         quality.categories,
-        *(quality.communities, quality.planted_communities, quality.shading),
-        *(scale.whole_fits, scale.passes, scale.scheduler, scale.graphs),
+        *(quality.communities, quality.planted_communities, quality.lfr_communities, quality.shading),
+        *(scale.whole_fits, scale.passes, scale.scheduler, scale.graphs, scale.whole_graphs),
         *(guide.intervals, guide.explanation_cost, guide.sampled_measures, guide.choose_k_mixed, guide.report_size),
-        *(guide.choose_k, guide.choose_k_tables, guide.choose_k_others),
+        *(guide.choose_k, guide.choose_k_tables, guide.choose_k_others, guide.choose_k_graphs),
         *(
             guide.missing_values,
             guide.missing_cost,

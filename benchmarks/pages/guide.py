@@ -146,6 +146,18 @@ def choose_k_others() -> str:
     return table(["", *found], rows)
 
 
+@made_from("choose_k_graphs")
+def choose_k_graphs() -> str:
+    """For how many LFR graphs K is found, and how large the error is."""
+    found = {name: row for name, row in read("choose_k_graphs").items() if name != "stamp"}
+    criteria = next(iter(found.values()))["criteria"]
+    rows = []
+    for name, row in found.items():
+        cells = [f"{each['found']} of {row['graphs']} ({each['error']:.1f})" for each in row["criteria"].values()]
+        rows.append([f"`{name}`", *cells, f"{100 * row['onmi']:.1f}"])
+    return table(["", *(CRITERIA.get(name, f"`{name}`") for name in criteria), "Overlapping NMI"], rows)
+
+
 @made_from("dissimilarities")
 def dissimilarities() -> str:
     """Agreement with classes of the methods on dissimilarities, mean over the sets."""

@@ -206,6 +206,17 @@ def planted_communities() -> str:
     )
 
 
+@made_from("communities")
+def lfr_communities() -> str:
+    """A row per way to fit an estimator to the LFR graphs, the best first."""
+    found, rows = read("communities")["lfr"], []
+    means = {name: [mean(run["onmi"] for run in runs) for runs in row.values()] for name, row in found.items()}
+    for name in sorted(means, key=lambda name: -mean(means[name])):
+        rows.append([name, *(f"{value:.1f}" for value in (*means[name], mean(means[name])))])
+    titles = [title.removeprefix("LFR ") for title in next(iter(found.values()))]
+    return table(["links outside / nodes in two", *titles, "mean"], rows)
+
+
 @made_from("shading")
 def shading() -> str:
     """Accuracy on shaded phantoms, by the strength of the shading."""

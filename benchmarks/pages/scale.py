@@ -108,6 +108,17 @@ def graphs() -> str:
     return table(header, rows)
 
 
+@made_from("graphs")
+def whole_graphs() -> str:
+    """Whole fits of the methods that find communities, to the larger graph."""
+    rows = []
+    for name, (_, large) in read("graphs")["whole fits"].items():
+        memory = f"{large['peak_mb_beyond_graph']:.0f} MB"
+        found = f"{large['n_found']} of {large['n_communities']}"
+        rows.append([name, duration(large["seconds"]), memory, found, f"{large['onmi']:.1f}"])
+    return table(["", "Seconds", "Memory beyond the graph", "Communities", "Overlapping NMI"], rows)
+
+
 @made_from("cost_curves")
 def by_rows() -> Any:
     """Seconds of a pass over the number of rows, in memory and on disk."""

@@ -77,6 +77,37 @@ def highlights() -> str:
     return table(["what", "against", "result"], _rows().values(), right=False)
 
 
+@made_from("hierarchy", "mixtures", "latent_classes", "k_modes", "relational")
+def further_packages() -> str:
+    """A row per comparison of the records that have a package of their own."""
+    rows: list[Row] = []
+
+    def add(what: str, against: str, theirs: float, ours: float) -> None:
+        rows.append((what, against, f"{duration(ours)}, {faster(theirs, ours)}"))
+
+    def of(record: str) -> list[tuple[str, Any]]:
+        return [(name, row) for name, row in read(record).items() if name != "stamp"]
+
+    for size, row in of("hierarchy"):
+        add(f"`SoftHDBSCAN`, {size}, fit with memberships", "hdbscan, fit alone", row["fit"], row["ours"])
+        if "soft" in row:
+            add(f"`SoftHDBSCAN`, {size}, fit with memberships", "hdbscan, with soft vectors", row["soft"], row["ours"])
+    for name, row in of("mixtures"):
+        if "sklearn" in row:
+            add(f"{name}, 50 passes", "scikit-learn", row["sklearn"], row["ours"])
+        else:
+            add(f"{name}, a pass", "studenttmixture", row["peer, pass"], row["ours, pass"])
+            add(f"{name}, a fit", "studenttmixture", row["peer, fit"], row["ours, fit"])
+    for name, row in of("latent_classes"):
+        add(f"LatentClass, {name}, 10 starts", "StepMix", row["seconds"]["StepMix"], row["seconds"]["ours"])
+    for n, row in of("k_modes"):
+        add(f"FuzzyKPrototypes, mushroom, {n} rows", "kmodes", row["seconds"]["kmodes"], row["seconds"]["ours"])
+    for n, row in of("relational"):
+        for ours, theirs in (("RelationalFCM", "fanny"), ("FuzzyCMedoids", "FasterPAM")):
+            add(f"{ours}, {n}", theirs, row["seconds"][theirs], row["seconds"][ours])
+    return table(["what", "against", "seconds, result"], rows, right=False)
+
+
 def _units(row: dict[str, Any]) -> list[str]:
     """How many times faster ours is in the three units, with the milliseconds of both."""
     cells = []

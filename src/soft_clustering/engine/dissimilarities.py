@@ -7,6 +7,7 @@ A relational method validates its input with :func:`validate_objects`, measures 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from .blocks import Block, Frame, make_blocks
 
 _MEDOID_STEPS = 100
 _CHUNK = 1 << 22  # numbers of a temporary array
+_SIDE = 256  # of a square of a matrix that fits into the cache
 _SAMPLE = 1 << 14  # values that bracket a quantile
 # These metrics depend on differences alone, so the data may be shifted and scaled by a frame without loss of accuracy.
 _OF_DIFFERENCES = {
@@ -187,8 +189,7 @@ class Dissimilarities:
         if metric == "precomputed":
             X = X if kept is None else X[np.ix_(kept, kept)]
             self.metric = Metric(metric, None, float(X.max()) or 1.0)
-            D = self.metric.objects(X)
-            self._objects = (D + D.T) / 2
+            self._objects = symmetrised(self.metric.objects(X))
             np.fill_diagonal(self._objects, 0)
             return
         X = X if kept is None else X[kept]
@@ -224,6 +225,22 @@ class Dissimilarities:
                 return count
             np.minimum(nearest, self.between(slice(None), [farthest])[:, 0], out=nearest)
         return most
+
+
+def symmetrised(D: Array) -> Array:
+    """The mean of a square matrix and its transpose, in its memory.
+
+    Examples
+    --------
+    >>> symmetrised(np.array([[0.0, 1.0], [3.0, 0.0]]))
+    array([[0., 2.],
+           [2., 0.]])
+    """
+    for i, j in combinations_with_replacement(range(0, len(D), _SIDE), 2):
+        here, there = D[i : i + _SIDE, j : j + _SIDE], D[j : j + _SIDE, i : i + _SIDE]
+        mean = (here + there.T) / 2
+        here[:], there[:] = mean, mean.T
+    return D
 
 
 def quantile(values: Array, level: float) -> float:

@@ -274,7 +274,7 @@ class FuzzyCMedoids(RelationalClusterer[Medoids]):
         K, W = self.n_clusters, relation.weight[:, None] * found.weights
         costs = np.full((len(W), K), np.inf)
         if self.n_candidates is None:
-            costs[:] = relation.matrix @ W
+            costs[:] = relation.times(W)
         else:
             for k in range(K):
                 p = min(max(self.n_candidates, K), len(W))  # one remains if the others take some

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +12,10 @@ from numpy.typing import NDArray
 from .._types import Array, Matrix
 from ..engine.dissimilarities import Dissimilarities, KnownMetric
 from ..engine.initialisation import greedy_seeds
+from ..kernels import threads_for
 
 MOST_PAIRS = 20_000  # objects up to which the matrix of all pairs is held: 3.2 GB
+_ROWS = 256  # that are multiplied at once
 _FAR = 1e200  # no power is larger: sums of weighted powers stay finite
 
 
@@ -91,6 +95,18 @@ class Relation:
         """R (n, n), if it is held."""
         assert self._matrix is not None
         return self._matrix
+
+    def times(self, C: Array) -> Array:
+        """R C (n, K): rows are shared out to threads, and results do not depend on their number."""
+        A, edges = np.empty_like(C), range(0, len(C), _ROWS)
+
+        def multiply(lo: int) -> None:
+            np.matmul(self.matrix[lo : lo + _ROWS], C, out=A[lo : lo + _ROWS])
+
+        threads = threads_for(self.matrix.size * C.shape[1], len(edges))
+        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+            list((pool.map if pool else map)(multiply, edges))
+        return A
 
     def columns(self, indices: list[int] | NDArray[np.intp]) -> Array:
         """R (n, len(indices)) of all objects and some."""

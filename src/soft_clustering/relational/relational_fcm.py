@@ -304,7 +304,7 @@ class RelationalFCM(RelationalClusterer[Prototypes]):
 
     def _distances(self, state: Prototypes, relation: Relation) -> Array:
         C = state.coefficients
-        A = relation.matrix @ C
+        A = relation.times(C)
         own, squares = self._constants(C, A)
         D = rounded(A - own / 2, A + own)
         gap = (1 + squares) / 2 - C  # |e_i - c_k|^2 / 2, what a spread of 1 adds
@@ -334,7 +334,7 @@ class RelationalFCM(RelationalClusterer[Prototypes]):
 
     def _store(self, state: Prototypes, relation: Relation, X: Any) -> None:
         C = state.coefficients
-        own, squares = self._constants(C, relation.matrix @ C)
+        own, squares = self._constants(C, relation.times(C))
         self._prototypes, self._n_known = (C, own, self._spread * (1 + squares) / 2), len(C)
         self._known = relation.objects.landmarks(slice(None))
         self.coefficients_ = C

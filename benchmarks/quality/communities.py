@@ -50,6 +50,7 @@ DISJOINT = ("karate", "dolphins", "football", "polbooks")
 
 # Further ways to fit an estimator: name and settings.
 FURTHER: dict[str, dict[str, dict[str, Any]]] = {
+    "MMSB": {"start by propagation, K found": {"n_clusters": None, "init": "propagation"}},
     "LinkMixture": {"start by modularity, K found": {"n_clusters": None, "init": "modularity"}},
     "SLPA": {"published order": {"asynchronous": True, "n_rounds": 30}},
     "EgoSplitting": {"propagation": {"ego_clusters": "propagation"}, "components": {"ego_clusters": "components"}},

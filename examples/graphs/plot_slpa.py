@@ -78,7 +78,7 @@ axes[0].legend()
 # -------------
 # A community inside another one is not found: the label that most nodes have wins everywhere. Here a dense group of 20
 # nodes (ringed) is part of a community of 70. :class:`~soft_clustering.BIGCLAM`, which was told that there are three
-# communities, finds it.
+# communities, sees it, but adds some of the nodes around it.
 
 rng = np.random.default_rng(1)
 inner, outer = np.arange(100) < 20, np.arange(100) < 70

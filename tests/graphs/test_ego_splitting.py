@@ -164,6 +164,16 @@ def test_weights_count():
     np.testing.assert_array_equal(one.memberships_, seven.memberships_)
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_links_that_vanish_beside_the_heaviest_count(way):
+    """A clique whose weights are 0 in units of the heaviest link is a community like any other."""
+    A = sparse.block_diag([1e-300 * (1 - np.eye(6)), 1e89 * (1 - np.eye(6))], format="csr")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = EgoSplitting(ego_clusters=way, random_state=0).fit(A)
+    np.testing.assert_array_equal(model.memberships_, np.repeat(np.eye(2), 6, axis=0))
+
+
 @pytest.mark.parametrize("side", [2, 6])
 def test_a_graph_without_triangles_falls_apart(side):
     networkx = pytest.importorskip("networkx")

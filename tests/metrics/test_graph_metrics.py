@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from soft_clustering import metrics
+from soft_clustering import SLPA, metrics
 from soft_clustering.datasets import load_graph, make_lfr_graph, make_overlapping_graph
 from soft_clustering.metrics import (
     average_f1,
@@ -71,6 +71,18 @@ def test_overlapping_modularity_is_its_sum_over_pairs():
     assert overlapping_modularity(A, sparse.csr_array(C)) == overlapping_modularity(A, C)
     U = RNG.uniform(size=(20, 3))
     assert modularity(A, U) == pytest.approx(brute_modularity(A, U / U.sum(axis=1, keepdims=True)), abs=1e-13)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_overlapping_modularity_is_that_of_networkx(weighted, nx):
+    if not hasattr(nx.community, "overlapping_modularity"):
+        pytest.skip("networkx has overlapping_modularity from version 3.7 on, which needs Python 3.12")
+    for _ in range(5):
+        A, C = random_graph(weighted=weighted), RNG.uniform(size=(30, 4)) < 0.4
+        C[~C.any(axis=1), 0] = True  # theirs are covers of all nodes
+        sets = [set(np.flatnonzero(c).tolist()) for c in C.T]
+        expected = nx.community.overlapping_modularity(nx.from_numpy_array(A), sets)
+        assert overlapping_modularity(A, C) == pytest.approx(expected, abs=1e-14)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -275,6 +287,37 @@ def test_scores_do_not_depend_on_the_unit_of_the_weights():
     assert all(tiny[name] == pytest.approx(ours[name], rel=1e-12) for name in same)
 
 
+def test_lists_hold_the_names_of_the_nodes(nx):
+    """Names come in any order: numbers that are not the places of the nodes, strings, tuples, of a table."""
+    A, C = random_graph(12, weighted=False), RNG.uniform(size=(12, 3)) < 0.4
+    expected = cover_metrics(A, C)
+    for name in (lambda i: 11 - i, lambda i: f"node {i}", lambda i: (i, i)):
+        names = [name(i) for i in range(12)]
+        lists = [[names[i] for i in np.flatnonzero(c)] for c in C.T]
+        graph = nx.relabel_nodes(nx.from_numpy_array(A), dict(enumerate(names)))
+        for form in (graph, list(graph.edges)):
+            assert cover_metrics(form, lists) == pytest.approx(expected, rel=1e-12)
+            assert cover_table(form, lists)["size"].tolist() == C.sum(axis=0).tolist()
+    pandas = pytest.importorskip("pandas")
+    letters = list("lkjihgfedcba")
+    table = pandas.DataFrame(A, index=letters, columns=letters)
+    assert cover_metrics(table, [[letters[i] for i in np.flatnonzero(c)] for c in C.T]) == expected
+    assert cover_metrics(A, [np.flatnonzero(c) for c in C.T]) == expected
+
+
+def test_communities_of_a_model_are_scored_as_its_cover(nx):
+    graph = nx.relabel_nodes(nx.karate_club_graph(), {i: 33 - i for i in range(34)})
+    model = SLPA(random_state=0).fit(graph)
+    assert cover_metrics(graph, model.get_communities()) == cover_metrics(graph, model.get_cover())
+
+
+@pytest.mark.parametrize("cover", [[[0, 1], [1, 2]], [[1, 0], [0, 1]], []])
+@pytest.mark.parametrize("name", ["node_coverage", "overlap_share", "mean_memberships"])
+def test_lists_do_not_say_how_many_nodes_there_are(name, cover):
+    with pytest.raises(TypeError, match="cover must be a matrix or a vector of labels"):
+        getattr(metrics, name)(cover)
+
+
 def test_coverage():
     assert node_coverage(np.zeros((4, 2), dtype=bool)) == 0
     assert node_coverage(np.array([[True, True], [False, False]])) == 0.5
@@ -295,6 +338,7 @@ def test_no_links():
         (lambda: modularity(random_graph(5), -np.ones((5, 2))), "U must be >= 0"),
         (lambda: conductance(random_graph(5), np.ones((4, 2))), "cover must be a cover of the 5 nodes of the graph"),
         (lambda: conductance(random_graph(5), [[0, 7]]), "must be between 0 and n - 1 = 4"),
+        (lambda: conductance([("a", "b")], [["a", "c"]]), "community 0 of cover must have the names .* Got 'c' instead"),
         (lambda: overlapping_modularity(np.ones((3, 4)), np.ones((3, 1))), "X must be a square adjacency matrix"),
         (lambda: overlapping_modularity(random_graph(5), np.full((5, 2), 0.5)), "cover must be a cover"),
         (lambda: overlapping_modularity(random_graph(5), np.ones((5, 2)), kind="x"), "'kind' parameter"),

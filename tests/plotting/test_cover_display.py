@@ -48,3 +48,10 @@ def test_of_an_estimator():
 def test_covers_without_communities_or_links():
     for graph, cover in ((GRAPH.adjacency, np.zeros((400, 2))), (np.zeros((4, 4)), np.eye(4)), ([(0, 1)], [[0, 1]])):
         CoverDisplay(graph, cover).plot().figure_.canvas.draw()
+
+
+def test_lists_hold_the_names_of_the_nodes():
+    edges = [("d", "c"), ("c", "b"), ("b", "d"), ("b", "a")]
+    display = CoverDisplay(edges, [["d", "c", "b"], ["b", "a"]]).plot()
+    assert [bar.get_width() for bar in display.bars_[0]] == [3, 2]
+    assert [bar.get_height() for bar in display.bars_[2]] == [0, 3, 1]

@@ -18,6 +18,7 @@ from ..inputs.features import check_enough_samples
 from ..inputs.graphs import validate_graph, validate_links
 
 _FAINTEST = 1e-30  # weight of a link, in mean weights
+_LEAST = 1e-300  # weight of a link, in units of the largest: none becomes 0
 
 
 class GraphClusterer(InductiveSoftClusterer):
@@ -141,7 +142,8 @@ def in_units(A: sparse.csr_array, unit: float) -> sparse.csr_array:
 def relative_weights(A: sparse.csr_array) -> sparse.csr_array:
     """The links in units of the largest weight, in double precision; equal weights become 1."""
     weights = A.data.astype(np.float64)
-    return sparse.csr_array((weights / weights.max(initial=0), A.indices, A.indptr), shape=A.shape)
+    weights = np.maximum(weights / weights.max(initial=0), _LEAST)
+    return sparse.csr_array((weights, A.indices, A.indptr), shape=A.shape)
 
 
 def neighbour_means(links: sparse.csr_array, rows: NDArray[Any]) -> Array:

@@ -15,9 +15,10 @@ from ..inputs.graphs import validate_graph
 from ._covers import read_cover
 
 
-def read_graph(graph: GraphLike) -> Any:
-    """The adjacency matrix as the models read it: symmetric CSR without a diagonal."""
-    return validate_graph(BaseEstimator(), graph, binary=False)
+def read_graph(graph: GraphLike) -> tuple[Any, NDArray[Any]]:
+    """The adjacency matrix as the models read it, symmetric CSR without a diagonal, and the names of its nodes."""
+    reader = BaseEstimator()
+    return validate_graph(reader, graph, binary=False), reader.node_names_
 
 
 class Communities:
@@ -42,8 +43,10 @@ class Communities:
     """
 
     def __init__(self, graph: GraphLike, cover: CoverLike, *, keep_empty: bool = False) -> None:
-        self.A = read_graph(graph).astype(np.float64)
-        self.C = read_cover("cover", cover, self.A.shape[0], keep_empty=keep_empty).astype(np.float64)
+        A, names = read_graph(graph)
+        self.A = A.astype(np.float64)
+        C = read_cover("cover", cover, A.shape[0], node_names=names, keep_empty=keep_empty)
+        self.C = C.astype(np.float64)
         self.C.sort_indices()
         self.degrees = row_sums(self.A)
         self.total = float(self.degrees.sum())

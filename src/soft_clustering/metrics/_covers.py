@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_array
@@ -19,9 +20,27 @@ def _is_scalar(entry: object) -> bool:
     return isinstance(entry, str) or not hasattr(entry, "__iter__")
 
 
-def _is_node_lists(cover: object) -> bool:
+def is_node_lists(cover: object) -> bool:
     """Whether this is a list of communities; a list of scalars holds labels."""
     return isinstance(cover, (list, tuple)) and not (cover and all(map(_is_scalar, cover)))
+
+
+def _places(name: str, communities: Any, node_names: NDArray[Any]) -> list[list[int]]:
+    """The communities with the places of the nodes in the graph instead of their names."""
+    place = {node: i for i, node in enumerate(node_names.tolist())}
+    places = []
+    for k, community in enumerate(communities):
+        if _is_scalar(community):
+            raise TypeError(f"{name} must be a list of collections of nodes. Got {community!r} as its entry {k} instead.")
+        nodes = list(community)
+        unknown = [node for node in nodes if node not in place]
+        if unknown:
+            raise ValueError(
+                f"The nodes of community {k} of {name} must have the names that they have in the graph. "
+                f"Got {unknown[0]!r} instead."
+            )
+        places.append([place[node] for node in nodes])
+    return places
 
 
 def _cover_of_nodes(name: str, communities: Any, n: int) -> sparse.csr_array:
@@ -78,7 +97,7 @@ def read_covers(X: CoverLike, Y: CoverLike, n: int | None) -> tuple[sparse.csr_a
     """Both covers as (n, K) matrices of 0 and 1 without empty communities."""
     validate_parameter_constraints({"n": [Interval(Integral, 1, None, closed="left"), None]}, {"n": n}, "this metric")
     covers = {"X": X, "Y": Y}
-    arrays = {name: _cover_of_array(name, cover) for name, cover in covers.items() if not _is_node_lists(cover)}
+    arrays = {name: _cover_of_array(name, cover) for name, cover in covers.items() if not is_node_lists(cover)}
     sizes = {name: cover.shape[0] for name, cover in arrays.items()} | ({} if n is None else {"n": int(n)})
     if not sizes:
         raise ValueError("n, the number of nodes, must be given when X and Y are both lists of node indices. Got None.")
@@ -89,9 +108,19 @@ def read_covers(X: CoverLike, Y: CoverLike, n: int | None) -> tuple[sparse.csr_a
     return x[:, np.flatnonzero(x.sum(axis=0))], y[:, np.flatnonzero(y.sum(axis=0))]
 
 
-def read_cover(name: str, cover: CoverLike, n: int, *, keep_empty: bool = False) -> sparse.csr_array:
-    """A cover of n nodes as an (n, K) matrix of 0 and 1; without empty communities unless they are kept."""
-    read = _cover_of_nodes(name, cover, n) if _is_node_lists(cover) else _cover_of_array(name, cover)
+def read_cover(
+    name: str, cover: CoverLike, n: int, *, node_names: NDArray[Any] | None = None, keep_empty: bool = False
+) -> sparse.csr_array:
+    """A cover of n nodes as an (n, K) matrix of 0 and 1; without empty communities unless they are kept.
+
+    Lists of nodes hold their names, if these are given, and otherwise the numbers 0, ..., n - 1.
+    """
+    if not is_node_lists(cover):
+        read = _cover_of_array(name, cover)
+    elif node_names is None or np.array_equal(node_names, np.arange(n)):
+        read = _cover_of_nodes(name, cover, n)
+    else:
+        read = _cover_of_nodes(name, _places(name, cover, node_names), n)
     if read.shape[0] != n:
         raise ValueError(f"{name} must be a cover of the {n} nodes of the graph. Got one of {read.shape[0]} instead.")
     return read if keep_empty else read[:, np.flatnonzero(read.sum(axis=0))]

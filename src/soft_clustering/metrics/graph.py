@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples
 from .._types import Array, CoverLike, GraphLike, MatrixLike
 from ..graphs.network import row_sums, soft_modularity
 from ._communities import Communities, quotient, read_graph
-from ._covers import read_cover
+from ._covers import is_node_lists, read_cover
 from ._validation import check_matrix
 
 
@@ -58,7 +58,7 @@ def modularity(graph: GraphLike, U: MatrixLike) -> float:
     >>> modularity([(0, 1), (2, 3)], [[1, 0], [1, 0], [0, 1], [0, 1]])
     0.5
     """
-    A = read_graph(graph)
+    A = read_graph(graph)[0]
     U = check_matrix("U", U, "n_clusters", A.shape[0], accept_sparse=True)
     sums = row_sums(U)
     return soft_modularity(A, sparse.diags_array(1 / np.where(sums > 0, sums, 1.0)) @ U) if A.nnz else math.nan
@@ -71,7 +71,8 @@ def overlapping_modularity(graph: GraphLike, cover: CoverLike, *, kind: str = "s
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
     kind : {'shen', 'nicosia', 'lazar'}, default='shen'
         See Notes. Values of different kinds do not compare.
 
@@ -205,7 +206,8 @@ def conductance(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -239,7 +241,8 @@ def normalized_cut(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -271,7 +274,8 @@ def cut_ratio(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -304,7 +308,8 @@ def expansion(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -336,7 +341,8 @@ def internal_density(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -369,7 +375,8 @@ def average_internal_degree(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -401,7 +408,8 @@ def triangle_participation(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -434,7 +442,8 @@ def average_odf(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -466,7 +475,8 @@ def max_odf(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -498,7 +508,8 @@ def flake_odf(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -529,7 +540,8 @@ def coverage(graph: GraphLike, cover: CoverLike) -> float:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -660,6 +672,11 @@ def mean_memberships(cover: CoverLike) -> float:
 
 
 def _counts_of(cover: CoverLike) -> NDArray[Any]:
+    if is_node_lists(cover):
+        raise TypeError(
+            "cover must be a matrix or a vector of labels. Got lists, which do not say how many nodes there are; "
+            "pass a matrix as an array: np.asarray(cover)."
+        )
     return np.diff(read_cover("cover", cover, _num_samples(cover)).indptr)
 
 
@@ -673,7 +690,8 @@ def cover_metrics(graph: GraphLike, cover: CoverLike) -> dict[str, float]:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------
@@ -718,7 +736,8 @@ def cover_table(graph: GraphLike, cover: CoverLike) -> dict[str, NDArray[Any]]:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
 
     Returns
     -------

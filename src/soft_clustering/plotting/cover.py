@@ -29,7 +29,8 @@ class CoverDisplay:
     ----------
     graph : array-like or sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of tuples
     cover : array or sparse matrix of shape (n_nodes, n_communities), list of node collections, or labels
-        As ``get_cover()`` returns it.
+        As ``get_cover()`` or ``get_communities()`` returns it: collections hold the names that the nodes have in the
+        graph, labels are in the order of its nodes (-1 is a label like any other).
     name : str, default=None
         The name of the estimator, for the title.
 
@@ -63,10 +64,11 @@ class CoverDisplay:
     """
 
     def __init__(self, graph: GraphLike, cover: CoverLike, *, name: str | None = None) -> None:
-        adjacency = read_graph(graph)
-        self.table = cover_table(adjacency, cover)
+        adjacency, names = read_graph(graph)
+        members = read_cover("cover", cover, adjacency.shape[0], node_names=names, keep_empty=True)
+        self.table = cover_table(adjacency, members)
         # nodes in no community, in one, in two, ...
-        self.counts = np.bincount(np.diff(read_cover("cover", cover, adjacency.shape[0]).indptr))
+        self.counts = np.bincount(np.diff(members.indptr))
         self.name = name
 
     @classmethod
@@ -132,7 +134,7 @@ class CoverDisplay:
         quality.grid(axis="y", color="0.92")
         names = [str(k) for k in rows]
         for panel in (members, quality):
-            panel.set(ylim=(n - 0.5, -0.5), yticks=places)
+            panel.set(ylim=(max(n, 1) - 0.5, -0.5), yticks=places)
             panel.set_yticklabels(names if panel is members else [], fontsize="x-small")
             panel.tick_params(axis="y", length=0)
             panel.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize="x-small", frameon=False)

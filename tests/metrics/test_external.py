@@ -836,7 +836,7 @@ def test_bad_memberships(metric, bad, error, message):
         ([[0], [-1, 1]], ValueError, "The nodes of community 1 of {} must be between 0 and n - 1 = 2. Got -1 to 1"),
         ([[0, 0, 1]], ValueError, "Community 0 of {} names a node twice"),
         ([[1, 0, 0], [0, 1, 1], [0, 0, 1]], ValueError, "Community 0 of {} names a node twice"),
-        ([[0, 1], 1], TypeError, "{} must be a list of collections of node indices. Got 1 as its entry 1 instead"),
+        ([[0, 1], 1], TypeError, "{} must be a list of collections of nodes. Got 1 as its entry 1 instead"),
         ([0, 1], ValueError, r"covers of the same nodes. Got these numbers of nodes instead: {{.*2.*}}"),
         ([[0.5, 1.0]], TypeError, "The nodes of community 0 of {} must be integers"),
         ([["a", "b"]], TypeError, "The nodes of community 0 of {} must be integers"),

@@ -25,14 +25,18 @@ def is_node_lists(cover: object) -> bool:
     return isinstance(cover, (list, tuple)) and not (cover and all(map(_is_scalar, cover)))
 
 
+def _nodes_of(name: str, k: int, community: Any) -> list[Any]:
+    if _is_scalar(community):
+        raise TypeError(f"{name} must be a list of collections of nodes. Got {community!r} as its entry {k} instead.")
+    return list(community)
+
+
 def _places(name: str, communities: Any, node_names: NDArray[Any]) -> list[list[int]]:
     """The communities with the places of the nodes in the graph instead of their names."""
     place = {node: i for i, node in enumerate(node_names.tolist())}
     places = []
     for k, community in enumerate(communities):
-        if _is_scalar(community):
-            raise TypeError(f"{name} must be a list of collections of nodes. Got {community!r} as its entry {k} instead.")
-        nodes = list(community)
+        nodes = _nodes_of(name, k, community)
         unknown = [node for node in nodes if node not in place]
         if unknown:
             raise ValueError(
@@ -46,11 +50,7 @@ def _places(name: str, communities: Any, node_names: NDArray[Any]) -> list[list[
 def _cover_of_nodes(name: str, communities: Any, n: int) -> sparse.csr_array:
     rows, columns = [], []
     for k, community in enumerate(communities):
-        if _is_scalar(community):
-            raise TypeError(
-                f"{name} must be a list of collections of node indices. Got {community!r} as its entry {k} instead."
-            )
-        nodes = np.asarray(list(community))
+        nodes = np.asarray(_nodes_of(name, k, community))
         if nodes.size == 0:
             continue
         if nodes.ndim != 1 or nodes.dtype.kind not in "iu":

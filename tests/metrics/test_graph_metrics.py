@@ -105,6 +105,16 @@ def test_communities_without_a_conductance():
     assert math.isnan(conductance(lonely, [[6]]))
 
 
+def test_faint_communities_have_a_conductance():
+    """Links of a community may weigh very little beside the others."""
+    triangle = np.ones((3, 3)) - np.eye(3)
+    A = np.kron(np.diag([1e-20, 1.0, 1.0]), triangle)
+    A[0, 3] = A[3, 0] = 1e-20  # one of its four links leaves the first one: 7 ends, 1 out
+    table = cover_table(A, np.repeat([0, 1, 2], 3))
+    np.testing.assert_allclose(table["conductance"], [1 / 7, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(table["normalized_cut"], [1 / 7, 0, 0], atol=1e-15)
+
+
 def test_one_community_has_no_modularity():
     A = random_graph()
     assert modularity(A, np.ones((30, 1))) == pytest.approx(0, abs=1e-15)

@@ -158,16 +158,18 @@ def _lazar(found: Communities, belonging: Array) -> float:
 # Scores of the communities, one by one --------------------------------------------------------------------------------
 
 
+def _outside(found: Communities) -> Array:
+    """The sum of the degrees of the nodes outside each community; what rounding leaves of 0 is 0."""
+    rest = found.total - found.volumes
+    return np.where(rest > 1e-12 * found.total, rest, 0.0)
+
+
 def _conductances(found: Communities) -> Array:
-    smaller = np.minimum(found.volumes, found.total - found.volumes)
-    smaller = np.where(smaller > 1e-12 * found.total, smaller, 0.0)
-    return np.minimum(quotient(found.cuts, smaller), 1.0)
+    return np.minimum(quotient(found.cuts, np.minimum(found.volumes, _outside(found))), 1.0)
 
 
 def _normalized_cuts(found: Communities) -> Array:
-    rest = found.total - found.volumes
-    rest = np.where(rest > 1e-12 * found.total, rest, 0.0)
-    return quotient(found.cuts, found.volumes) + quotient(found.cuts, rest)
+    return quotient(found.cuts, found.volumes) + quotient(found.cuts, _outside(found))
 
 
 def _shares_that_leave(found: Communities) -> Array:

@@ -1,5 +1,7 @@
 """Covers: the bars and dots are the scores of the communities."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -55,3 +57,13 @@ def test_lists_hold_the_names_of_the_nodes():
     display = CoverDisplay(edges, [["d", "c", "b"], ["b", "a"]]).plot()
     assert [bar.get_width() for bar in display.bars_[0]] == [3, 2]
     assert [bar.get_height() for bar in display.bars_[2]] == [0, 3, 1]
+
+
+@pytest.mark.parametrize("communities", [0, 2])
+def test_a_cover_without_members_is_drawn(communities):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        display = CoverDisplay(GRAPH.adjacency, np.zeros((400, communities), dtype=bool)).plot()
+        display.figure_.canvas.draw()
+    assert [bar.get_width() for bar in display.bars_[0]] == [0] * communities
+    assert [bar.get_height() for bar in display.bars_[2]] == [400]

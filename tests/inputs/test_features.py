@@ -34,7 +34,7 @@ def test_arrays_are_not_copied(dtype):
 def test_columns_in_another_order_are_not_called_texts():
     frame, estimator = pd.DataFrame(X, columns=["a", "b", "c"]), Estimator()
     validate_features(estimator, frame, reset=True, accept_sparse=False)
-    with pytest.raises(ValueError, match="^The feature names should match"):
+    with pytest.raises(ValueError, match=r"^The feature names should match"):
         validate_features(estimator, frame[["c", "b", "a"]], reset=False, accept_sparse=False)
 
 

@@ -261,6 +261,8 @@ def test_fewer_rows_than_features_are_fitted_in_their_span(kind, init, monkeypat
     monkeypatch.setattr(Blocks, "in_subspace", lambda self: self)
     everywhere = StudentTMixture(2, **parameters).fit(X)
     assert model.objective_ == pytest.approx(everywhere.objective_, rel=1e-9)
+    np.testing.assert_allclose(model.memberships_, everywhere.memberships_, atol=1e-12)  # the same draws
+    np.testing.assert_allclose(model.covariances_, everywhere.covariances_, atol=1e-8)
     np.testing.assert_allclose(model.outlier_weights_, everywhere.outlier_weights_, rtol=1e-7)
 
 

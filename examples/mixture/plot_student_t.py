@@ -50,10 +50,7 @@ figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharex=True, sharey=True)
 for ax, model in zip(axes, (gaussian, robust), strict=True):
     weights = getattr(model, "outlier_weights_", np.ones(len(X)))
     ax.scatter(*X.T, s=12, color=colors[model.labels_], alpha=np.clip(weights, 0.15, 1))
-    for k in range(3):
-        ax.plot(
-            *(model.centers_[k] + circle @ np.linalg.cholesky(model.covariances_[k]).T).T, color="black", linewidth=1
-        )
+    draw_ellipses(model, ax)
     score = adjusted_rand_score(y, model.labels_[: len(y)])
     ax.set_title(f"{type(model).__name__}: Rand index of the clusters {score:.2f}")
 

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.utils import check_random_state
 
-from soft_clustering import FCM
+from soft_clustering import FCM, GMM, GathGeva, StudentTMixture
 from soft_clustering.engine import blocks as blocks_module
 from soft_clustering.engine.blocks import Block, Blocks, Frame, Sphere, distinct_rows, make_blocks, unit_factors
 from soft_clustering.engine.fitting import Fit
@@ -373,3 +373,13 @@ def test_distance_from_the_span_of_the_rows(far):
     outside = np.ones(30) - blocks.frame.basis.T @ blocks.frame.basis.sum(axis=1)
     outside /= np.linalg.norm(outside)
     assert blocks.frame.from_input((X[0] + outside)[None])[0, -1] == pytest.approx(blocks.frame.unit, rel=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [GMM, GathGeva, StudentTMixture])
+def test_coordinates_of_the_span_need_complete_rows(estimator):
+    X = np.random.default_rng(0).normal(size=(12, 40))
+    model = estimator(2, reg_covar=0.1, random_state=0).fit(X)
+    np.testing.assert_allclose(model.predict_memberships(X), model.memberships_, atol=1e-12)
+    X[3, 5] = np.nan
+    with pytest.raises(ValueError, match="fewer samples than features needs complete rows"):
+        model.predict_memberships(X)

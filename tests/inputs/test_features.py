@@ -31,6 +31,13 @@ def test_arrays_are_not_copied(dtype):
     assert result.dtype == dtype
 
 
+def test_columns_in_another_order_are_not_called_texts():
+    frame, estimator = pd.DataFrame(X, columns=["a", "b", "c"]), Estimator()
+    validate_features(estimator, frame, reset=True, accept_sparse=False)
+    with pytest.raises(ValueError, match=r"^The feature names should match"):
+        validate_features(estimator, frame[["c", "b", "a"]], reset=False, accept_sparse=False)
+
+
 def test_memory_map_stays_on_disk(tmp_path):
     X.tofile(tmp_path / "rows")
     mapped = np.memmap(tmp_path / "rows", mode="r", shape=X.shape, dtype=np.float64)

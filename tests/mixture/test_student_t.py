@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from soft_clustering import GMM, StudentTMixture
+from soft_clustering.engine.blocks import Blocks
 from soft_clustering.mixture.student_t import dof_of
 
 IRIS = load_iris().data
@@ -245,17 +246,28 @@ def test_a_component_of_few_outliers_is_reported():
     assert model.dof_[model.weights_.argmin()] == 0.5
 
 
-def test_fewer_rows_than_features_are_fitted_in_their_span():
+@pytest.mark.parametrize("kind", ["full", "tied"])
+@pytest.mark.parametrize("init", ["kmeans", "trimmed"])
+def test_fewer_rows_than_features_are_fitted_in_their_span(kind, init, monkeypatch):
     rng = np.random.RandomState(0)
     X = np.vstack([rng.normal(0, 1, (10, 40)), rng.normal(6, 1, (10, 40))])
-    model = StudentTMixture(2, reg_covar=0.1, random_state=0).fit(X)
-    joint = densities(model, X)
-    np.testing.assert_allclose(model.score_samples(X), np.log(joint.sum(axis=1)), rtol=1e-8)
+    parameters = {"covariance_type": kind, "init": init, "reg_covar": 0.1, "random_state": 0}
+    model = StudentTMixture(2, **parameters).fit(X)
+    assert model._state.gaussian.means.shape == (2, 21)
+    new = rng.normal(3, 2, (5, 40))
+    joint = densities(model, new)
+    np.testing.assert_allclose(model.score_samples(new), np.log(joint.sum(axis=1)), rtol=1e-8)
     assert adjusted_rand_score(np.repeat([0, 1], 10), model.labels_) == 1
+    monkeypatch.setattr(Blocks, "in_subspace", lambda self: self)
+    everywhere = StudentTMixture(2, **parameters).fit(X)
+    assert model.objective_ == pytest.approx(everywhere.objective_, rel=1e-9)
+    np.testing.assert_allclose(model.memberships_, everywhere.memberships_, atol=1e-12)  # the same draws
+    np.testing.assert_allclose(model.covariances_, everywhere.covariances_, atol=1e-8)
+    np.testing.assert_allclose(model.outlier_weights_, everywhere.outlier_weights_, rtol=1e-7)
 
 
 def test_unsound_parameters_are_refused():
-    for dof in (0, -1.0, np.inf, "free"):
+    for dof in (0, -1.0, 1e-20, 1e18, np.inf, "free"):  # the logarithms of the outer ones are those of no distance
         with pytest.raises(ValueError, match="dof"):
             StudentTMixture(2, dof=dof).fit(IRIS)
     with pytest.raises(ValueError, match="Increase reg_covar"):

@@ -115,6 +115,8 @@ def test_refused_tables(model):
     model = clone(model)
     with pytest.raises(ValueError, match=r"no values in the columns 0: all are missing"):
         model.fit(X.assign(age=np.nan))
+    with pytest.raises(ValueError, match=r"all are missing|should be >= n_clusters"):
+        model.fit(X.mask(X.notna()))
     with pytest.raises(ValueError, match=r"columns of categories must be those of a data frame"):
         model.fit(X.to_numpy())
     with pytest.raises(ValueError, match=r"must have numbers in column 'day'"):

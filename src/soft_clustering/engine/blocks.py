@@ -100,6 +100,11 @@ class Subspace(Frame):
 
     def from_input(self, points: ArrayLike) -> Array:
         """Points in input units, in the coordinates of the span."""
+        if np.isnan(points).any():
+            raise ValueError(
+                "X contains NaN. A model that was fitted to fewer samples than features needs complete rows, as its "
+                "coordinates mix the features; impute first (sklearn.impute)."
+            )
         z = self.inner.from_input(points)
         within = z @ self.basis.T
         beyond = np.linalg.norm(z - within @ self.basis, axis=1)
@@ -321,7 +326,7 @@ class Blocks:
             parts.append(block.X[here])
             weights.append(np.ones(len(here)) if block.weight is None else block.weight[here])
             first += block.n
-        return Block(join_rows(parts), np.concatenate(weights), self.frame)
+        return Block(join_rows(parts), np.concatenate(weights), self.blocks[0].frame)
 
     @cached_property
     def length(self) -> float:

@@ -30,9 +30,10 @@ def naming(name: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError) as error:
-        if name in str(error) or name.replace("_", " ") in str(error).lower():
+        said = str(error)
+        if name in said or name.replace("_", " ") in said.lower() or said.startswith("The feature names"):
             raise
-        shape = str(error).startswith(("Expected 2D array", "Found array with"))
+        shape = said.startswith(("Expected 2D array", "Found array with"))
         raise type(error)(f"{name} {'has the wrong shape' if shape else 'must be numeric'}: {error}") from error
 
 

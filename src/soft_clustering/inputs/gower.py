@@ -72,7 +72,7 @@ class Gower:
     def fitted(self, X: Array) -> Gower:
         """The metric with the ranges of training rows."""
         rows = self.rows(X)
-        extents = np.fmax.reduce(rows) - np.fmin.reduce(rows)
+        extents = np.fmax.reduce(rows, initial=np.nan) - np.fmin.reduce(rows, initial=np.nan)
         if np.isnan(extents).any():
             columns = np.flatnonzero(np.isnan(extents)).tolist()
             raise ValueError(f"X has no values in the columns {listed(columns)}: all are missing. Drop them.")

@@ -179,7 +179,8 @@ def nearest_memberships(blocks: Blocks, init: str, K: int, rng: np.random.Random
     """The same with the draws of this library, which do not depend on the order of the rows, for all but the last."""
     memberships = np.zeros((blocks.n, K))
     rows = trimmed_rows(blocks, K, rng) if init == "trimmed" else np.arange(blocks.n)
-    part = Blocks([blocks.take(rows)], blocks.mean_variance)
+    part, order = Blocks([blocks.take(rows)], blocks.mean_variance), blocks.joined().order
+    part.blocks[0].order = np.searchsorted(rows, order[np.isin(order, rows)])  # the same draws in any coordinates
     V = starting_centers(part, "k-means++" if init == "k-means++" else "kmeans", K, rng)
     memberships[rows] = part.map_rows(center_memberships, V, "nearest")
     return memberships

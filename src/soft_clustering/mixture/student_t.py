@@ -33,9 +33,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, zeta
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._types import Array, Seed
+from .._types import Array, MatrixLike, Seed
 from ..engine.alternating import PARAMETERS
-from ..engine.blocks import Block, Blocks
+from ..engine.blocks import Block, Blocks, Frame
 from ..engine.loop import Run
 from ..kernels.gauss import (
     TailStatistics,
@@ -48,6 +48,7 @@ from .elliptic import EllipticClusterer, nearest_memberships
 from .gaussian import Components
 
 LEAST, MOST = 0.5, 200.0  # range of the degrees of freedom that are learned
+_GIVEN = Interval(Real, 1e-6, 1e6, closed="both")  # beyond it, distances are lost in rounding
 _START = 30.0  # almost Gaussian
 _NEWTON_STEPS = 3  # from a start within 2 %
 
@@ -90,7 +91,8 @@ class StudentTMixture(
     n_clusters : int, default=3
         Number of components K.
     dof : {'auto', 'tied'} or float, default='auto'
-        Degrees of freedom: learned for each component, one learned for all, or given. Learned ones are from 0.5 to 200.
+        Degrees of freedom: learned for each component, one learned for all, or given. Learned ones are from 0.5 to 200,
+        a given number is from 1e-6 to 1e6.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
         A scale matrix of its own for each component, one for all, axis-parallel ones, or balls.
     reg_covar : float, default=1e-6
@@ -187,7 +189,7 @@ class StudentTMixture(
     outlier_weights_: NDArray[Any]
     _policy = replace(LIKELIHOOD, missing=True, rows=MappingProxyType({"outlier_weights_": "_outlier_weights"}))
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = PARAMETERS | {
-        "dof": [StrOptions({"auto", "tied"}), Interval(Real, 0, np.inf, closed="neither")],
+        "dof": [StrOptions({"auto", "tied"}), _GIVEN],
         "covariance_type": [StrOptions({"full", "tied", "diag", "spherical"})],
         "reg_covar": [Interval(Real, 0, None, closed="left")],
         "init": [StrOptions({"kmeans", "trimmed", "random"}), "array-like"],
@@ -222,6 +224,13 @@ class StudentTMixture(
         self.verbose = verbose
 
     # The method -----------------------------------------------------------------------------------------------------
+
+    def _blocks(self, X: MatrixLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
+        blocks = super()._blocks(X, sample_weight, frame)
+        return blocks.in_subspace() if frame is None and self._full and self.reg_covar > 0 else blocks
+
+    def _resolve(self, blocks: Blocks) -> None:
+        self._n_beyond = blocks.n_features - blocks.d
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         init = "trimmed" if start % 2 else str(self.init)
@@ -305,9 +314,8 @@ def dof_of(excess: Array) -> Array:
     """
     excess = np.maximum(excess, 1e-4)  # beyond the upper end, where the difference is rounding
     half = (1 + np.sqrt(1 + 4 / 3 * excess)) / (4 * excess)
-    for _ in range(
-        _NEWTON_STEPS
-    ):  # in log half, of the logarithm of the difference; zeta(2, x) is the trigamma function
+    # Steps in log half, of the logarithm of the difference; zeta(2, x) is the trigamma function.
+    for _ in range(_NEWTON_STEPS):
         left = np.log(half) - digamma(half)
         half = half * np.exp(left * np.log(left / excess) / (half * zeta(2, half) - 1))
     return np.clip(2 * half, LEAST, MOST)

@@ -99,7 +99,7 @@ def test_graph_with_communities(graph, call):
         "ARI",
         "EQ",
         "Conductance",
-        "Coverage",
+        "Members",
         "seconds",
         "status",
     ]

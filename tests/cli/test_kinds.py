@@ -6,6 +6,7 @@ import numpy as np
 import pandas
 import pytest
 from scipy import sparse
+from scipy.io import mmwrite
 from sklearn.metrics import pairwise_distances
 
 from soft_clustering import BIGCLAM, LDA, LPANNI, SKFCM
@@ -24,6 +25,7 @@ def graph(tmp_path):
     (tmp_path / "g.csv").write_text(text.replace(" ", ","))
     lines = ["\t".join(f"n{i}" for i in np.flatnonzero(members)) for members in GRAPH.cover.T]
     (tmp_path / "g.cmty").write_text("\n".join(lines))
+    mmwrite(tmp_path / "g.mtx", sparse.coo_array(GRAPH.adjacency))
     sparse.save_npz(tmp_path / "g.npz", sparse.csr_matrix(GRAPH.adjacency))
     return tmp_path
 
@@ -97,7 +99,7 @@ def test_graph_with_communities(graph, call):
         "ARI",
         "EQ",
         "Conductance",
-        "Coverage",
+        "Members",
         "seconds",
         "status",
     ]
@@ -125,6 +127,11 @@ def test_graph_in_a_table(graph, call):
     found, _ = compared(call, "g.csv", "--as", "graph", "-m", "BIGCLAM", "-k", "4")
     assert (found["modality"], found["n_samples"]) == ("graph", 80)
     assert "choose" not in found
+
+
+def test_graph_in_a_matrix_market_file(graph, call):
+    found, _ = compared(call, "g.mtx", "-m", "BIGCLAM", "-k", "4")
+    assert (found["modality"], found["n_samples"]) == ("graph", 80)
 
 
 def test_fit_of_a_graph(graph, call):

@@ -51,6 +51,7 @@ WEIGHTED = {("b", "a"): 2.5, ("b", "c"): 1}
         ("g.csv", "Source,Target\nb,a\nb,c\n", PLAIN),
         ("g.csv", "Id,Source,Target,Type\n0,b,a,x\n1,b,c,x\n", PLAIN),
         ("g.csv", '"b" , "a"\nb,c\n', PLAIN),
+        ("g.txt", "  # a comment behind blanks\nb a\nb c\n", PLAIN),
         ("g.tsv", "b\ta\t2.5\nb\tc\t1\n", WEIGHTED),
         ("g.csv", "b;a;2.5\nb;c;1\n", WEIGHTED),
         ("g.csv", "one,two,strength\nb,a,2.5\nb,c,1\n", WEIGHTED),
@@ -68,6 +69,14 @@ def test_lists_of_links(name, text, expected, tmp_path):
     assert graph.cover is None and graph.labels is None and graph.features is None
     weights = "with" if expected is WEIGHTED else "without"
     assert graph.notes[0] == f"{name} is a graph {weights} weights: 3 nodes, 2 links."
+
+
+def test_any_names_of_columns_above_numbers(tmp_path):
+    graph = read_graph(write(tmp_path, "g.csv", "id_1,id_2\n7,3\n3,5\n"))
+    assert graph.node_names.tolist() == ["7", "3", "5"]
+    assert graph.notes[1] == "The first line was read as the names of the columns."
+    for text in ("Ann Bob\n1 2\n3 Cem\n", "source target\nAnn Bob\n1 2\n"):  # Ann and Bob are nodes
+        assert links(read_graph(write(tmp_path, "g.txt", text)))[("Ann", "Bob")] == 1
 
 
 def test_names_are_any_text(tmp_path):
@@ -326,6 +335,8 @@ def test_unknown_nodes_are_noted(tmp_path):
         ("x y\nz w\n", "names 2 nodes that the graph does not have, such as 'y'"),
         ("# none\n", "has only comments"),
         (",,\n;\n", "has no names|does not have"),
+        ("[[1, 2], [3]]\n", "has brackets, as JSON and Python's lists"),
+        ("['a', 'b']\n['c', 'd']\n", "has brackets, as JSON and Python's lists"),
     ],
 )
 def test_refused_covers(text, message, tmp_path):

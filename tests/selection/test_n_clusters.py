@@ -498,6 +498,16 @@ def test_gain_of_links_of_covers_and_chance():
     assert link_gain((0 * degrees, degrees), part) == pytest.approx(math.log(0.1))
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e80])
+def test_gain_of_links_has_no_unit(unit):
+    A, _ = blocks(1, K=3, n=40)
+    gains = [
+        link_gain(link_factors(LinkMixture(3, random_state=0).fit(part.train), None, part), part)
+        for part in (split(A, "graph", 0), split(A * unit, "graph", 0))
+    ]
+    assert gains[1] == pytest.approx(gains[0], rel=1e-6)
+
+
 @pytest.mark.parametrize("mixing, overlap", [(0.1, 0.1), (0.3, 0.3)])
 def test_communities_of_lfr_graphs_are_counted(mixing, overlap):
     graph = make_lfr_graph(400, mixing=mixing, overlap=overlap, degree=20, min_size=30, random_state=0)

@@ -38,6 +38,7 @@ def environment() -> dict[str, Any]:
     pools = [
         {name: pool.get(name) for name in ("user_api", "internal_api", "version", "num_threads")}
         for pool in threadpool_info()
+        if pool["user_api"] in ("blas", "openmp")  # SciPy registers its reader of Matrix Market files, too
     ]
     return versions() | {
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),

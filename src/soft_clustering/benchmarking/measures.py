@@ -55,7 +55,7 @@ MEASURES: dict[str, Measure] = {
             "Normalised mutual information of the overlapping communities found and known, between 0 and 1",
             _GRAPH,
         ),
-        Measure("node_coverage", "Coverage", "Share of the nodes that belong to a community", _GRAPH),
+        Measure("node_coverage", "Members", "Share of the nodes that belong to a community", _GRAPH),
         Measure("conductance", "Conductance", "Share of the links of a community that leave it, on average", _GRAPH),
         Measure("modularity", "Modularity", "Links inside communities beyond chance, by memberships", _GRAPH),
         Measure(

@@ -120,7 +120,8 @@ def link_gain(factors: tuple[Matrix, Matrix], part: Split) -> float:
     # over ordered pairs of different nodes
     expected = float((left.sum(axis=0) * right.sum(axis=0)).sum() - _dots(left, right).sum())
     rates = _dots(left[part.rows], right[part.columns]) + _dots(left[part.columns], right[part.rows])
-    chance = degrees[part.rows] * degrees[part.columns] / total if total else np.zeros(len(part.rows))
+    # divided first: products of small weights would underflow
+    chance = degrees[part.rows] / total * degrees[part.columns] if total else np.zeros(len(part.rows))
     scaled = rates / 2 * (total / expected if expected > 0 else 0.0)
     return _mean_log(np.where(chance > 0, scaled / np.where(chance > 0, chance, 1.0), np.nan), part)
 

@@ -221,7 +221,7 @@ def choose_n_clusters(
         ``fuzzy_hypervolume``, ``calinski_harabasz``, ``xie_beni`` and ``modified_partition_coefficient``. Graphs:
         ``thinned_links``, ``overlapping_modularity`` and ``coverage``. Documents: ``held_out`` and
         ``modified_partition_coefficient``. If the estimator has a method ``bic``, also ``bic`` and ``icl``.
-        ``thinned_links`` and ``held_out`` take two more fits per K. ``stability`` must be asked for: it takes
+        ``thinned_links`` takes four more fits per K, ``held_out`` two. ``stability`` must be asked for: it takes
         ``2 * n_bootstrap`` more, for graphs those of ``thinned_links``.
     param_name : str, default='n_clusters'
         The parameter that is K: ``'n_components'`` for scikit-learn's ``GaussianMixture``, ``'fcm__n_clusters'`` in a
@@ -280,11 +280,11 @@ def choose_n_clusters(
 
     ``thinned_links`` does the same with the links of a graph: where links are Poisson variables, those left out are
     independent of the others, which the model takes for the whole graph. Their rates are those of the model where
-    it has rates (``BIGCLAM``, ``BayesianNMF``, ``MMSB``, ``NOCD``); otherwise as many links as in the fit are
-    expected within and between the communities of the cover. A tenth of a rate is by chance, in proportion to the
-    degrees. ``overlapping_modularity`` and ``coverage`` are those of the cover: the first joins small communities
-    of large graphs, the second falls with K and says how much of the graph the communities explain. ``modularity``
-    is that of the memberships, each row divided by its sum.
+    it has rates (``LinkMixture``, ``BIGCLAM``, ``BayesianNMF``, ``MMSB``, ``NOCD``); otherwise as many links as in
+    the fit are expected within and between the communities of the cover. A tenth of a rate is by chance, in
+    proportion to the degrees. ``overlapping_modularity`` and ``coverage`` are those of the cover: the first joins
+    small communities of large graphs, the second falls with K and says how much of the graph the communities explain.
+    ``modularity`` is that of the memberships, each row divided by its sum.
 
     ``bic`` is what the estimator's method ``bic`` returns: -2 log L + p log n for p parameters, smaller is better.
     ``icl`` [1]_ adds twice the entropy of the memberships, -2 sum_ik u_ik log u_ik: it counts clusters that are set

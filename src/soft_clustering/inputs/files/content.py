@@ -97,7 +97,7 @@ def data_lines(text: str) -> list[str]:
     ['a b', 'c d']
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return [line for line in lines if line.strip() and line[0] not in "#%"]
+    return [line for line in lines if line.strip() and line.lstrip(" ")[0] not in "#%"]
 
 
 def line_number(path: PathLike, line: str) -> int:

@@ -65,6 +65,8 @@ def read_cover(path: PathLike, node_names: Sequence[Any] | NDArray[Any]) -> Bunc
     lines = data_lines(text)
     if not lines:
         raise ValueError(f"{path} has only comments: it must have a community per line, with its nodes.")
+    if lines[0].split()[0] not in places and lines[0].lstrip()[0] in "[{":
+        raise ValueError(f"{path} has brackets, as JSON and Python's lists: write_cover writes it as it must be.")
     rows = _rows(lines, places)
     if not rows:
         raise ValueError(f"{path} has no names: it must have a community per line, with its nodes.")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import csv
+from collections import defaultdict
 from collections.abc import Sequence
 from io import BytesIO
-from itertools import chain
+from itertools import chain, count
 from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,8 +63,8 @@ def read_graph(path: PathLike) -> Bunch:
 
         * ``.edgelist``, ``.edges``, ``.txt``, ``.csv``, ``.tsv``: a link per line, ``node node`` or ``node node
           weight``, separated by blanks, tabs, commas or semicolons. Nodes have any names. Lines that begin with ``#``
-          or ``%`` are comments. A first line with the names of the columns, such as ``source,target,weight``, is
-          recognised.
+          or ``%`` are comments. A first line with the names of the columns, such as ``source,target,weight``, or any
+          text above numbers, is recognised.
         * ``.gml``.
         * ``.graphml``, ``.net`` (Pajek): these need networkx.
         * ``.mtx`` (Matrix Market): an adjacency matrix.
@@ -241,6 +242,10 @@ def _link_list(path: Path) -> _Links:
             f"{path} names {_count(len(first), 'column')} in its first line, but the others have "
             f"{_count(len(columns), 'field')}: make them the same number."
         )
+    if not header and len(columns) == 2 and all(map(_is_named, columns)):
+        notes.append("The first line was read as the names of the columns.")
+        del lines[0]
+        columns = [column[1:] for column in columns]
     names, ends = _numbered(columns[source], columns[target])
     if "" in names:
         wrong = next(i for i, pair in enumerate(zip(columns[source], columns[target], strict=True)) if "" in pair)
@@ -307,6 +312,11 @@ def _columns(
     )
 
 
+def _is_named(column: list[str]) -> bool:
+    """Whether the first field of a column is its name: all others are numbers, and it is none."""
+    return len(column) > 1 and not is_number(column[0]) and all(map(is_number, column[1:]))
+
+
 def is_number(text: str) -> bool:
     """Whether a field is a number."""
     try:
@@ -318,11 +328,10 @@ def is_number(text: str) -> bool:
 
 def _numbered(sources: list[str], targets: list[str]) -> tuple[list[str], NDArray[np.intp]]:
     """Return the names in the order of their first appearance, and the positions (n_links, 2) of the ends."""
-    ends = list(chain.from_iterable(zip(sources, targets, strict=True)))
-    names = list(dict.fromkeys(ends))
-    places = dict(zip(names, range(len(names)), strict=True))
-    positions = np.fromiter(map(places.__getitem__, ends), dtype=np.intp, count=len(ends))
-    return names, positions.reshape(-1, 2)
+    places: defaultdict[str, int] = defaultdict(count().__next__)  # a new name gets the next number
+    ends = chain.from_iterable(zip(sources, targets, strict=True))
+    positions = np.fromiter(map(places.__getitem__, ends), dtype=np.intp, count=2 * len(sources))
+    return list(places), positions.reshape(-1, 2)
 
 
 def _numbers(path: Path, lines: list[str], fields: list[str]) -> Array:

@@ -103,7 +103,7 @@ print("a newcomer:", model.predict_memberships(newcomer)[0].round(2))
 # -------------
 # A block whose nodes are not linked to each other, such as the service desk in the example of
 # :class:`~soft_clustering.MMSB`, is no community to this model: a link always joins members of the same one. It
-# spreads the desk over the two teams.
+# spreads the desk over the two teams. ``MMSB(assortative=False)`` makes it a block.
 
 team_1, team_2, desk = slice(0, 40), slice(40, 80), slice(80, 96)
 shares = np.repeat(np.eye(3), [40, 40, 16], axis=0)
@@ -111,7 +111,10 @@ blocks = np.array([[0.35, 0.02, 0.25], [0.02, 0.30, 0.25], [0.25, 0.25, 0.03]])
 linked = np.triu(np.random.default_rng(0).uniform(size=(96, 96)) < shares @ blocks @ shares.T, 1)
 A = (linked | linked.T).astype(float)
 positions = graph_layout(A)
-estimators = LinkMixture(3, n_init=10, random_state=0), MMSB(3, init="random", n_init=10, max_iter=500, random_state=0)
+estimators = (
+    LinkMixture(3, n_init=10, random_state=0),
+    MMSB(3, assortative=False, init="random", n_init=10, max_iter=500, random_state=0),
+)
 figure, axes = plt.subplots(1, 2, figsize=(12, 5))
 for ax, estimator in zip(axes, estimators, strict=True):
     found = estimator.fit(A).memberships_

@@ -52,7 +52,7 @@ for text, name in zip(display.legend_.get_texts(), ("team 1", "team 2", "desk"),
     text.set_text(name)
 for ax, columns in zip(axes, (partition, found), strict=True):
     ax.scatter(*positions[desk].T, s=190, facecolors="none", edgecolors="black", linewidths=1.3, zorder=5)
-    ax.set_title(f"{(columns[desk].argmax(axis=1) == 2).sum()} of the 16 people of the desk (ringed) in its block")
+    ax.set_title(f"{(columns[desk].argmax(axis=1) == 2).sum()} of the 16 of the desk (ringed) in its block")
 axes[0].set_title("Spectral clustering: " + axes[0].get_title())
 axes[1].set_title("MMSB: " + axes[1].get_title())
 print("shares of those who work for both teams:", *found[both].round(2), sep="\n")
@@ -100,4 +100,4 @@ for ax, (name, estimator) in zip(axes, estimators.items(), strict=True):
     shown = (estimator.memberships_ * cover)[:, order]
     GraphDisplay.from_memberships(shown, graph.adjacency, positions=positions, ax=ax).legend_.remove()
     right = (cover[:, order] == graph.cover).all(axis=1).sum()
-    ax.set_title(f"{name}: {right} of 120 nodes right, NMI {overlapping_nmi(cover, graph.cover):.2f}")
+    ax.set_title(f"{name}: {right} of 120 nodes right, NMI {overlapping_nmi(cover, graph.cover):.2f}", fontsize=10)

@@ -161,7 +161,9 @@ def test_choice_for_a_graph_of_many_communities(graph, call, monkeypatch):
     monkeypatch.setattr("soft_clustering.cli.choosing._MOST_LINKS", 1000)
     document, err = compared(call, "many.npz", "-m", "LPANNI")
     assert document["k"] == [found] and "choice_of_k" not in document
-    assert f"K={found}, as many communities as LPANNI finds, for more than 1000 links; -k sets another" in err
+    assert (
+        f"K={found}, as many communities as LinkMixture begins with, for more than 1000 links; -k sets another" in err
+    )
 
 
 def test_graph_with_weights(graph, call):

@@ -75,12 +75,18 @@ def test_no_pass_lowers_the_likelihood(init, mixing):
     assert len(model.objective_history_) == model.n_iter_
 
 
-def test_zeros_cost_no_likelihood():
-    """Setting small memberships to 0 changes nothing that matters, and leaves few of them."""
-    A = make_lfr_graph(400, mixing=0.3, overlap=0.3, random_state=1).adjacency
+@pytest.mark.parametrize("seed", [0, 1])
+def test_zeros_cost_no_likelihood(seed):
+    """Setting small memberships to 0 changes hardly anything, and leaves few of them."""
+    A = make_lfr_graph(400, mixing=0.3, overlap=0.3, random_state=seed).adjacency
     thin, full = (LinkMixture(prune_tol=tol, tol=1e-8, max_iter=2000).fit(A) for tol in (1e-3, 0))
-    assert thin.objective_ == pytest.approx(full.objective_, rel=2e-4)
-    np.testing.assert_allclose(thin.memberships_, full.memberships_, atol=1e-2)
+    assert thin.n_clusters_ == full.n_clusters_ == 10
+    assert thin.objective_ == pytest.approx(full.objective_, rel=1e-4)
+    assert np.abs(thin.memberships_ - full.memberships_).mean() < 1e-3
+    assert np.mean(thin.get_cover() != full.get_cover()) < 0.002
+
+
+def test_small_memberships_become_zeros():
     A = make_lfr_graph(1000, mixing=0.3, overlap=0.3, random_state=1).adjacency
     with pytest.warns(ConvergenceWarning):
         early = [LinkMixture(prune_tol=tol, tol=0, max_iter=30).fit(A).memberships_ > 0 for tol in (1e-3, 0)]
@@ -135,6 +141,35 @@ def test_finds_as_many_communities_as_its_start():
     assert LinkMixture().fit(A).n_clusters_ == K
     few, many = (LinkMixture(init="modularity", resolution=r, random_state=0).fit(A).n_clusters_ for r in (0.3, 5))
     assert few < many
+
+
+@pytest.mark.parametrize("n, K", [(1000, 10), (1000, 3), (200, 4)])
+def test_starts_by_modularity_where_labels_run_over_communities(n, K):
+    graph = make_overlapping_graph(n, K, random_state=0)
+    A = graph.adjacency
+    assert LinkMixture(init="propagation").fit(A).n_clusters_ == 1
+    model = LinkMixture().fit(A)
+    assert model.init_ == "modularity"
+    assert model.n_clusters_ == K
+    assert overlapping_nmi(model.get_cover(), graph.cover) >= 0.94
+    np.testing.assert_array_equal(LinkMixture().fit(A).memberships_, model.memberships_)
+    assert LinkMixture(init="spectral", random_state=0).fit(A).n_clusters_ == K
+
+
+@pytest.mark.parametrize("n, degree", [(60, 12), (100, 10), (300, 100), (1000, 15)])
+def test_a_random_graph_is_one_community(planted, n, degree):
+    for seed in range(3):
+        model = LinkMixture().fit(planted([n], degree / n, 0.0, seed)[0])
+        assert model.n_clusters_ == 1
+        assert model.init_ == "propagation"
+
+
+def test_the_start_is_said():
+    A = make_lfr_graph(400, random_state=0).adjacency
+    assert LinkMixture().fit(A).init_ == "propagation"
+    assert LinkMixture(3, random_state=0).fit(A).init_ == "spectral"
+    assert LinkMixture(init="modularity", random_state=0).fit(A).init_ == "modularity"
+    assert LinkMixture(init=np.ones((400, 2))).fit(A).init_ == "array"
 
 
 @pytest.mark.parametrize("init", ["propagation", "modularity"])

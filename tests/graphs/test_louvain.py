@@ -4,7 +4,14 @@ from scipy import sparse
 
 from soft_clustering import kernels
 from soft_clustering.datasets import make_overlapping_graph
-from soft_clustering.graphs.louvain import joined, louvain_labels, numbered
+from soft_clustering.graphs.louvain import (
+    chance_modularity,
+    clearly_better_labels,
+    joined,
+    louvain_labels,
+    numbered,
+    partition_modularity,
+)
 from soft_clustering.graphs.network import soft_modularity
 
 SHIPPED = ["karate", "dolphins", "football", "polbooks", "fb_348", "fb_414", "fb_698"]
@@ -125,3 +132,33 @@ def test_the_graph_of_communities():
     A[0, 4] = A[4, 0] = 7
     sums = joined(sparse.csr_array(A), numbered(np.array([5, 5, 5, 1, 1])), 2)
     np.testing.assert_array_equal(sums.toarray(), [[6, 7], [7, 2]])
+
+
+# Better than chance? --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n, degree", [(500, 10), (1000, 20), (1000, 100)])
+def test_chance_is_the_modularity_of_random_graphs(planted, n, degree):
+    A, _ = planted([n], degree / n, 0.0)
+    found = partition_modularity(A, louvain_labels(A, 1.0, np.random.RandomState(0)))
+    assert chance_modularity(A) == pytest.approx(found, rel=0.15)
+    assert chance_modularity(1e-200 * A) == pytest.approx(chance_modularity(A))
+
+
+def test_modularity_of_a_partition(planted):
+    A, y = planted([5, 9, 7], 0.8, 0.1)
+    W = sparse.csr_array(A * np.add.outer(np.arange(21), np.arange(21)))
+    assert partition_modularity(W, y) == pytest.approx(soft_modularity(W, np.eye(3)[y]))
+    isolated = sparse.csr_array(sparse.block_diag([np.zeros((2, 2)), W]))
+    assert partition_modularity(isolated, np.append([-1, -1], y)) == pytest.approx(partition_modularity(W, y))
+
+
+def test_better_labels_leave_nodes_without_links_out(planted):
+    A, y = planted([30, 30], 0.5, 0.02)
+    isolated = sparse.csr_array(sparse.block_diag([sparse.csr_array((2, 2)), A, sparse.csr_array((1, 1))]))
+    linked = np.diff(isolated.indptr) > 0
+    found = clearly_better_labels(isolated, np.where(linked, 0, -1))
+    assert (found[~linked] == -1).all()
+    np.testing.assert_array_equal(found[linked], y)
+    assert clearly_better_labels(isolated, found) is None
+    assert clearly_better_labels(sparse.csr_array((4, 4)), np.full(4, -1)) is None

@@ -184,6 +184,23 @@ def test_it_says_that_labels_still_change():
     assert not model.converged_
 
 
+def test_it_says_that_labels_ran_over_communities():
+    A = make_overlapping_graph(random_state=0).adjacency
+    with pytest.warns(ConvergenceWarning, match=r"ran over most of the graph. The 1 communities .* finds 10, and Link"):
+        LPANNI().fit(A)
+    isolated = sparse.block_diag([np.zeros((2, 2)), A, np.zeros((3, 3))])
+    with pytest.warns(ConvergenceWarning, match="finds 10, and"):
+        LPANNI().fit(isolated)
+
+
+@pytest.mark.parametrize("sizes, inside", [([5], 1.0), ([80], 1.0), ([60], 0.2), ([500], 0.02), ([9, 5], 1.0)])
+def test_it_does_not_where_there_are_none(planted, sizes, inside):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LPANNI().fit(planted(sizes, inside, 0.0)[0])
+    assert model.n_clusters_ == len(sizes)
+
+
 def test_n_clusters_cannot_be_given():
     assert not hasattr(LPANNI(), "n_clusters")
     with pytest.raises(AttributeError):

@@ -7,7 +7,7 @@ from scipy.special import gammaln, psi
 from sklearn.metrics import adjusted_rand_score
 
 from soft_clustering import LPANNI, MMSB
-from soft_clustering.datasets import load_graph, make_lfr_graph
+from soft_clustering.datasets import load_graph, make_lfr_graph, make_overlapping_graph
 from soft_clustering.graphs.mmsb import Posterior, draw_links, smooth_labels
 from soft_clustering.graphs.spectral import spectral_labels
 from soft_clustering.kernels.graphs import block_pass
@@ -316,6 +316,15 @@ def test_without_a_number_there_are_as_many_blocks_as_propagation_finds(init, le
     assert model.n_clusters is None
     assert overlapping_nmi(graph.cover, model.get_cover()) > least
     assert model.predict_memberships(graph.adjacency[:5]).shape == (5, model.n_clusters_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("init", ["propagation", "spectral"])
+def test_without_a_number_where_labels_run_over_communities(init):
+    graph = make_overlapping_graph(random_state=0)
+    model = MMSB(n_clusters=None, init=init, random_state=0).fit(graph.adjacency)
+    assert model.n_clusters_ == 10
+    assert overlapping_nmi(graph.cover, model.get_cover()) > 0.9
 
 
 def test_a_given_start_says_how_many_blocks():

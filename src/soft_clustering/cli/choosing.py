@@ -12,7 +12,7 @@ from scipy import sparse
 from .._types import Array
 from ..base import BaseSoftClusterer
 from ..engine.dissimilarities import classical_scaling
-from ..graphs.lpanni import propagated_labels
+from ..graphs.lpanni import found_labels
 from ..selection import CRITERIA, NClustersResult, choose_n_clusters
 from ..selection.criteria import PREFERENCE
 from ..selection.gaussian import are_continuous
@@ -98,8 +98,10 @@ def default_n_clusters(
         check_n_classes(data)
         return data.n_classes, None
     if data.modality == "graph" and data.X.nnz > 2 * _MOST_LINKS:
-        K = _n_propagated(data.X)
-        say(f"K={K}, as many communities as LPANNI finds, for more than {_MOST_LINKS} links; -k sets another")
+        K = _n_found(data.X)
+        say(
+            f"K={K}, as many communities as LinkMixture begins with, for more than {_MOST_LINKS} links; -k sets another"
+        )
         return K, None
     choice = choose_k(data, model, settings=settings)
     if choice.n_clusters is None:
@@ -122,8 +124,8 @@ def choose_k(
     model : class, default=None
         None takes the usual one for this kind of data. For images and distances it is always the usual one.
     numbers : range, default=None
-        The K to try; None stands for 2 to 10, or fewer if there are few samples, and for numbers around that of LPANNI
-        if a graph has more communities.
+        The K to try; None stands for 2 to 10, or fewer if there are few samples, and for numbers around that with
+        which LinkMixture begins if a graph has more communities.
     settings : dict, default=None
         Parameters of the model.
     """
@@ -147,7 +149,7 @@ def choose_k(
         criteria = _OF_PIXELS
     estimator = configured(model, "features" if kind == "distances" else kind, None, False, 0, **settings or {})
     if numbers is None:
-        found = around(_n_propagated(X)) if kind == "graph" else _RANGE
+        found = around(_n_found(X)) if kind == "graph" else _RANGE
         numbers = [K for K in found if len(rows) > K] or [2]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -155,9 +157,9 @@ def choose_k(
     return Choice(result, model.__name__, len(rows), max(n, data.n_samples), n_features)
 
 
-def _n_propagated(A: sparse.csr_array) -> int:
-    """Return the number of communities that label propagation finds, at least 2."""
-    return max(2, int(propagated_labels(A).max()) + 1)
+def _n_found(A: sparse.csr_array) -> int:
+    """Return the number of communities that LinkMixture begins with, at least 2."""
+    return max(2, int(found_labels(A)[0].max()) + 1)
 
 
 def around(K: int) -> list[int]:

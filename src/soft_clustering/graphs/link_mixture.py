@@ -39,7 +39,7 @@ from ..engine.loop import Policy, Run, finished, iterate, objective_change
 from ..inputs.features import naming, validate_matrix
 from ..kernels.links import link_rows
 from .louvain import louvain_labels
-from .lpanni import propagated_labels
+from .lpanni import found_labels, propagated_labels
 from .network import GraphClusterer, in_units, row_sums, weight_unit
 from .spectral import spectral_labels
 
@@ -61,15 +61,16 @@ class LinkMixture(GraphClusterer):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Number of communities. None takes that of the start, or as many as :class:`~soft_clustering.LPANNI` finds.
+        Number of communities. None takes that of the start, or of ``'auto'`` for a start that needs it.
     init : {'auto', 'propagation', 'modularity', 'spectral', 'random'} or array of shape (n_nodes, n_clusters), \
             default='auto'
         Starting communities. Two kinds find their number: ``'propagation'``, those of
         :class:`~soft_clustering.LPANNI`, and ``'modularity'``, those of large modularity (Louvain's method). The others
         are ``'spectral'``, clusters of a spectral embedding; ``'random'``, random memberships, which need several
         starts; or memberships, which force one start. A node begins half with its own and half with the communities
-        of its neighbours. ``'auto'`` is ``'propagation'`` where ``n_clusters`` is None and ``'spectral'`` where it is
-        given.
+        of its neighbours. ``'auto'`` is ``'spectral'`` where ``n_clusters`` is given. Where it is None, it is
+        ``'propagation'``, or ``'modularity'`` of resolution 1 on a graph whose communities the labels of LPANNI run
+        over, see Notes; both without random numbers.
     resolution : float, default=1.0
         Of ``'modularity'``: the larger, the more communities.
     prune_tol : float, default=1e-3
@@ -95,6 +96,8 @@ class LinkMixture(GraphClusterer):
     n_clusters_ : int
     strengths_ : ndarray of shape (n_nodes, n_clusters_), or CSR array as ``memberships_``
         theta: the expected weight of a link is the product of two rows.
+    init_ : str
+        The start that was used; ``'array'`` for memberships.
     link_weights_ : ndarray of shape (n_clusters_,)
         kappa: expected weight of the link ends in each community.
     threshold_ : float
@@ -122,6 +125,11 @@ class LinkMixture(GraphClusterer):
     The likelihood always rises with the number of communities, so it cannot choose it, and nothing in a pass splits a
     community: without ``n_clusters`` there are as many as the start finds, less those that lose all links.
 
+    Labels run over communities that are large and sparse or share many nodes, and LPANNI then finds one community, or
+    a few with one much too large. ``'auto'`` takes those of Louvain's method instead if those of LPANNI have less
+    modularity than the best ones of a random graph of this density have by the formula of [2]_, while Louvain's have
+    1.2 times as much as that. In graphs drawn at random the labels run over all, too, and one community remains.
+
     For new nodes the strengths of the nodes of ``fit`` are kept, and the passes run for the new rows alone.
 
     A pass costs O(links times communities that two linked nodes have), on all cores; memory is
@@ -131,6 +139,7 @@ class LinkMixture(GraphClusterer):
     ----------
     .. [1] B. Ball, B. Karrer, M. E. J. Newman (2011). Efficient and principled method for detecting communities in
        networks. Phys. Rev. E 84, 036103.
+    .. [2] J. Reichardt, S. Bornholdt (2006). When are networks truly modular? Physica D 224, 20-26.
 
     Examples
     --------
@@ -149,6 +158,7 @@ class LinkMixture(GraphClusterer):
     array([1., 1.])
     """
 
+    init_: str
     link_weights_: Array
     threshold_: float
     _policy = Policy(sense="max", residual=objective_change, by_objective=True, place=None)
@@ -199,7 +209,7 @@ class LinkMixture(GraphClusterer):
             self.threshold_ = 0.25
             self._unit = weight_unit(A)
             links = in_units(A, self._unit)
-            init = self._start_method()
+            found = self._resolve_start(links)
             rng = check_random_state(self.random_state)
             # A membership may be set to 0 if it explains little of the faintest link of its node.
             faintest = np.full(A.shape[0], np.inf)
@@ -216,8 +226,9 @@ class LinkMixture(GraphClusterer):
                 return strengths(entries(ends, kept & (k > 0))), float(logs.sum() - totals @ totals) / 2
 
             def starts() -> Iterator[sparse.csr_array]:
-                for _ in range(1 if init in ("array", "propagation") else self.n_init):
-                    yield strengths(half_of_neighbours(links, self._start(links, init, rng)))
+                drawn = self.init_ in ("spectral", "random") or (self.init_ == "modularity" and found is None)
+                for _ in range(self.n_init if drawn else 1):
+                    yield strengths(half_of_neighbours(links, self._start(links, found, rng)))
 
             def store(run: Run[sparse.csr_array]) -> list[str]:
                 return [*self._store(run.state, A), *not_converged(self, run)]
@@ -241,32 +252,40 @@ class LinkMixture(GraphClusterer):
     def _link_factors(self) -> tuple[Any, Any]:
         return self._state, self._state
 
-    def _start_method(self) -> str:
-        """The kind of start, ``'array'`` for memberships; raise an error if it does not go with ``n_clusters``."""
-        if not is_drawn(self.init):
-            return "array"
-        if self.init == "auto":
-            return "propagation" if self.n_clusters is None else "spectral"
-        if self.init in FINDING and self.n_clusters is not None:
-            raise ValueError(
-                f"init={self.init!r} finds the number of communities: n_clusters must be None. Got {self.n_clusters!r}."
-            )
-        return str(self.init)
+    def _resolve_start(self, A: sparse.csr_array) -> Labels | None:
+        """Set ``init_``; gives the communities of ``'auto'`` if they or their number are needed.
 
-    def _start(self, A: sparse.csr_array, init: str, rng: np.random.RandomState) -> sparse.csr_array:
+        Raises an error if ``init`` does not go with ``n_clusters``.
+        """
+        self.init_ = "array" if not is_drawn(self.init) else str(self.init)
+        if self.n_clusters is not None:
+            if self.init_ in FINDING:
+                raise ValueError(
+                    f"init={self.init!r} finds the number of communities: n_clusters must be None. "
+                    f"Got {self.n_clusters!r}."
+                )
+            self.init_ = "spectral" if self.init_ == "auto" else self.init_
+            return None
+        if self.init_ == "array" or self.init_ in FINDING:
+            return None
+        found, start = found_labels(A)
+        self.init_ = start if self.init_ == "auto" else self.init_
+        return found
+
+    def _start(self, A: sparse.csr_array, found: Labels | None, rng: np.random.RandomState) -> sparse.csr_array:
         """Memberships to start from; rows of nodes without a community are empty."""
         n, K = A.shape[0], self.n_clusters
-        if init == "array":
+        if self.init_ == "array":
             U = validate_matrix("init", self.init, (n, np.shape(self.init)[-1] if K is None else K))
             if (U < 0).any() or (U.sum(axis=1) == 0).any():
                 raise ValueError("init must have entries >= 0, not all 0 in any row.")
             return with_sum_1(sparse.csr_array(U))
         if K is None:
-            labels = FINDING[init if init in FINDING else "propagation"](A, self.resolution, rng)
+            labels = FINDING[self.init_](A, self.resolution, rng) if found is None else found
             K = int(labels.max()) + 1
-        if init == "random":
+        if self.init_ == "random":
             return sparse.csr_array(rng.dirichlet(np.ones(K), n))
-        if init == "spectral":
+        if self.init_ == "spectral":
             labels = spectral_labels(A, K, rng)
         nodes = np.flatnonzero(labels >= 0)
         return sparse.csr_array((np.ones(len(nodes)), (nodes, labels[nodes])), shape=(n, K))

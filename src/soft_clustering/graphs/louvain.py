@@ -2,9 +2,12 @@
 
 V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre (2008). Fast unfolding of communities in large networks. J.
 Stat. Mech. P10008.
+J. Reichardt, S. Bornholdt (2006). When are networks truly modular? Physica D 224, 20-26.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,7 @@ from .network import relative_weights, row_sums
 
 Labels = NDArray[np.int64]
 _LEAST = 1e-300  # in place of a sum of 0
+_CLEARLY = 1.2  # times the modularity of a random graph
 
 
 def louvain_labels(
@@ -62,6 +66,60 @@ def louvain_labels(
             rate = rate[np.unique(moved, return_index=True)[1]]
             moved = numbered(move_nodes(links, strength, rate, rng.permutation(K), np.arange(K)))
             labels = moved[labels]
+
+
+def clearly_better_labels(A: sparse.csr_array, labels: NDArray[np.intp]) -> Labels | None:
+    """Communities of large modularity for a graph that has some while these labels run over them; otherwise None.
+
+    Labels run over communities if their modularity is less than the largest one of a random graph, and the graph has
+    communities if the Louvain method finds clearly more than that. It finds no more in a random graph, so there the
+    result is None. The labels of nodes without links are -1. Draws the same random numbers each time.
+
+    Examples
+    --------
+    >>> A = sparse.csr_array(np.kron(np.eye(2), 1 - np.eye(6)))
+    >>> clearly_better_labels(A, np.zeros(12, dtype=int))
+    array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+    >>> clearly_better_labels(sparse.csr_array(1 - np.eye(6)), np.zeros(6, dtype=int)) is None
+    True
+    """
+    chance = chance_modularity(A)
+    if A.nnz == 0 or partition_modularity(A, labels) >= chance:
+        return None
+    found = louvain_labels(A, 1.0, np.random.RandomState(0))
+    found[np.diff(A.indptr) == 0] = -1
+    found[found >= 0] = numbered(found[found >= 0])
+    return found if partition_modularity(A, found) > _CLEARLY * chance else None
+
+
+def chance_modularity(A: sparse.csr_array) -> float:
+    """About the largest modularity of a random graph of as many nodes and with links of such weights.
+
+    That of Reichardt and Bornholdt, 0.97 sqrt((1 - p) / (p n)) for links with probability p, is 0.97 s / (m sqrt(n))
+    in the mean m and the standard deviation s of the entries, which are weights or 0. Nodes without links do not count.
+    A few links that are much heavier than the others make it too large, even more than 1.
+    """
+    weights = relative_weights(A).data
+    n = int(np.count_nonzero(np.diff(A.indptr)))
+    pairs = max(n * (n - 1), 1)
+    mean = max(weights.sum() / pairs, _LEAST)
+    variance = max(float(np.square(weights).sum() / pairs - mean**2), 0.0)
+    return float(0.97 * np.sqrt(variance / max(n, 1)) / mean)
+
+
+def partition_modularity(A: sparse.csr_array, labels: NDArray[Any]) -> float:
+    """The modularity of a partition; the labels of nodes without links may be -1.
+
+    Examples
+    --------
+    >>> partition_modularity(sparse.csr_array(np.kron(np.eye(2), 1 - np.eye(4))), np.repeat([0, 1], 4))
+    0.5
+    """
+    A = relative_weights(A)
+    strengths = row_sums(A)
+    inside = A.data[np.repeat(labels, np.diff(A.indptr)) == labels[A.indices]].sum()
+    total = strengths.sum()
+    return float(inside / total - np.square(np.bincount(labels + 1, strengths) / total).sum())
 
 
 def joined(A: sparse.csr_array, labels: Labels, K: int) -> sparse.csr_array:

@@ -35,6 +35,7 @@ from ..base import as_fitted
 from ..engine.fitting import Fit, not_converged, say
 from ..engine.loop import Policy, Run, silent
 from ..kernels.propagation import EQUAL, Labels, propagate, walks, walks_from
+from .louvain import clearly_better_labels
 from .network import in_units, row_sums, weight_unit
 from .shares import CommunityFinder, communities
 
@@ -93,7 +94,10 @@ class LPANNI(CommunityFinder):
     equal labels (the present one, then by the number of the neighbour), and the rule for new nodes: one step of the
     method, with what the nodes of ``fit`` have in the end.
 
-    Dense communities inside each other become one. Where labels tie, the order of the nodes decides.
+    Dense communities inside each other become one. Where labels tie, the order of the nodes decides. Where communities
+    are large and sparse, or many nodes are in several, one label may run over all of them. A warning says so if the
+    communities that are left have less modularity than the best ones of a random graph (by the formula of [2]_), while
+    the Louvain method finds 1.2 times as much as that.
 
     The influences take O(sum of squared degrees) time, on all cores, a sweep O(links); memory is O(links). Of nodes
     with more than 10 sqrt(links) neighbours, and at least 10,000, this would be too much: walks over them are left
@@ -103,6 +107,7 @@ class LPANNI(CommunityFinder):
     ----------
     .. [1] M. Lu, Z. Zhang, Z. Qu, Y. Kang (2019). LPANNI: overlapping community detection using label propagation in
        large-scale complex networks. IEEE Transactions on Knowledge and Data Engineering 31(9), 1736-1749.
+    .. [2] J. Reichardt, S. Bornholdt (2006). When are networks truly modular? Physica D 224, 20-26.
 
     Examples
     --------
@@ -166,7 +171,7 @@ class LPANNI(CommunityFinder):
                 self._state = Heard.of(influences, rows)
                 self._set_memberships(dense_unless_large(with_even_rows(rows).astype(A.dtype)))
                 say(self, f"{self.n_clusters_} communities, {run.n_iter} sweeps, {run.ending}")
-                return not_converged(self, run, passes="sweeps", remedy="")
+                return [*not_converged(self, run, passes="sweeps", remedy=""), *ran_over(A, rows)]
 
             fit.stores(store)
             fit.runs.append(run)
@@ -249,6 +254,28 @@ def propagated_labels(A: sparse.csr_array) -> NDArray[np.intp]:
     influences, run = Influences.of(A), Run(Labels.of_nodes(A))
     spread(influences, run, _MAX_ITER)
     return largest_columns(communities(influences.A, run.state.rows(A), _MIN_SIZE)[0])
+
+
+def ran_over(A: sparse.csr_array, rows: sparse.csr_array) -> list[str]:
+    """What to warn of if the labels of these coefficients have run over communities."""
+    better = clearly_better_labels(A, largest_columns(rows))
+    if better is None:
+        return []
+    return [
+        f"LPANNI: labels ran over most of the graph. The {rows.shape[1]} communities that are left have less "
+        f"modularity than those of a random graph; Louvain's method finds {better.max() + 1}, and LinkMixture() "
+        "begins with these"
+    ]
+
+
+def found_labels(A: sparse.csr_array) -> tuple[NDArray[np.intp], str]:
+    """The communities of nodes to start from, -1 for none, and where they are from.
+
+    They are from ``'propagation'``, by LPANNI, or from ``'modularity'`` where its labels have run over them.
+    """
+    labels = propagated_labels(A)
+    better = clearly_better_labels(A, labels)
+    return (labels, "propagation") if better is None else (better, "modularity")
 
 
 class Heard(NamedTuple):

@@ -41,7 +41,7 @@ from ..engine.fitting import Fit, not_converged
 from ..engine.loop import Policy, Run, Scale, finished, iterate, objective_change
 from ..inputs.features import validate_matrix
 from ..kernels.graphs import block_pass, ratio_rows
-from .lpanni import propagated_labels
+from .lpanni import found_labels
 from .network import GraphClusterer
 from .spectral import cluster_directions, spectral_labels
 
@@ -79,7 +79,8 @@ class MMSB(GraphClusterer):
     Parameters
     ----------
     n_clusters : int or None, default=8
-        Number of blocks K. None takes as many as :class:`~soft_clustering.LPANNI` finds communities.
+        Number of blocks K. None takes as many as :class:`~soft_clustering.LinkMixture` begins with: the communities of
+        :class:`~soft_clustering.LPANNI`, or of modularity where labels run over these.
     alpha : float or None, default=None
         Dirichlet parameter of the shares; small values mean few blocks each. None is 1 / K.
     assortative : bool, default=True
@@ -88,9 +89,9 @@ class MMSB(GraphClusterer):
     background_rate : float or 'auto', default='auto'
         That probability, with ``assortative=True``. ``'auto'`` is a tenth of the density of the graph.
     init : {'spectral', 'propagation', 'random'} or array of shape (n_nodes, n_clusters), default='spectral'
-        Starting shares: clusters of a spectral embedding; the communities of :class:`~soft_clustering.LPANNI`, where
-        ``n_clusters`` is None; clusters of random numbers averaged over links, which need no eigenvectors but differ
-        more, so that several starts are advised; or shares, which force one start.
+        Starting shares: clusters of a spectral embedding; those communities, where ``n_clusters`` is None; clusters
+        of random numbers averaged over links, which need no eigenvectors but differ more, so that several starts are
+        advised; or shares, which force one start.
     n_init : int, default=1
         Starts; the one of largest objective is kept.
     max_iter : int, default=200
@@ -253,11 +254,11 @@ class MMSB(GraphClusterer):
         return self
 
     def _communities(self, A: sparse.csr_array) -> tuple[NDArray[np.intp] | None, int]:
-        """The communities of LPANNI, if they or their number are asked for, and K."""
+        """The communities to start from, if they or their number are asked for, and K."""
         if self.n_clusters is None and not is_drawn(self.init):
             return None, int(np.shape(self.init)[-1])
         if self.n_clusters is None:
-            labels = propagated_labels(A)
+            labels = found_labels(A)[0]
             return labels, int(labels.max()) + 1 if A.nnz else 1
         if is_drawn(self.init) and self.init == "propagation":
             raise ValueError(

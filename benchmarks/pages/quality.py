@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.lib.markdown import made_from, significant, table
+import soft_clustering
+from benchmarks.lib.markdown import duration, made_from, significant, table
 from benchmarks.lib.records import read
+from soft_clustering.cli.models import defaults
 
 GROUPS = {"ten": "ten sets", "held_out": "nine more", "more": "six more", "planted": "planted"}
 OURS_ONLY = {"SoftDBSCANGM (100 passes)", "DBSCAN of SoftDBSCANGM", "FCM m=2"}  # variants for docstrings
@@ -204,6 +206,22 @@ def planted_communities() -> str:
         f"dolphins one start has a mean adjusted Rand index of {starts['one']:.2f}, the best of 5 by loss "
         f"{starts['best of 5']:.2f}, the best of 20 {starts['best of 20']:.2f}."
     )
+
+
+@made_from("communities", "graphs")
+def methods_of_graphs() -> str:
+    """A row per way to fit an estimator: its covers of two kinds of graphs, and the time of a large one."""
+    quality, whole, rows = read("communities"), read("graphs")["whole fits"], []
+    lfr, ego = (
+        {name: mean(run["onmi"] for runs in graphs.values() for run in runs) for name, graphs in quality[kind].items()}
+        for kind in ("lfr", "overlapping")
+    )
+    for name in sorted(lfr, key=lambda name: -lfr[name]):
+        given = "n_clusters" in defaults(getattr(soft_clustering, name.split(",")[0])) and "K found" not in name
+        large = [] if given else whole.get(name.removesuffix(", K found"), [])
+        seconds = [duration(row["seconds"]) for row in large[-1:]] or [""]
+        rows.append([name, "given" if given else "found", f"{lfr[name]:.1f}", f"{ego[name]:.1f}", *seconds])
+    return table(["", "K", "LFR graphs", "Ego networks", "A million links"], rows)
 
 
 @made_from("communities")

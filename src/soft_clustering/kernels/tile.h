@@ -1,7 +1,7 @@
 /* Work on one tile of TILE rows, the rows being the lanes of the vectors.
 
    Included once per (REAL, BYTES): the arithmetic type of the distances and the width of a vector. Needs
-   REAL, BYTES, TARGET and NAME(x) to be defined. A tile buffer is laid out [feature or prototype][row]. */
+   REAL, IS_DOUBLE, BYTES, TARGET and NAME(x) to be defined. A tile buffer is laid out [feature or prototype][row]. */
 
 #define LANES ((int)(BYTES / sizeof(REAL)))
 #if defined(__GNUC__)
@@ -143,6 +143,30 @@ static TARGET void NAME(partial_distances)(const REAL *T, const REAL *M, int64_t
     NAME(prototype_distances)(T, M, 1, jn, V, ld, K, D, more);
 }
 
+#if defined(__GNUC__) && !defined(__clang__) && IS_DOUBLE && BYTES >= 32
+#define FOUR_SUMS
+/* out[0, ld, 2 ld, 3 ld] += the sums of the lanes of four vectors: pairs of lanes are added while they are interleaved. */
+static INLINE TARGET void NAME(add_four_sums)(VEC a, VEC b, VEC c, VEC e, double *out, int64_t ld)
+{
+    typedef int64_t mask_t __attribute__((vector_size(BYTES)));
+#if BYTES == 64
+    const mask_t even = {0, 8, 2, 10, 4, 12, 6, 14}, odd = {1, 9, 3, 11, 5, 13, 7, 15};
+    const mask_t low = {0, 1, 8, 9, 4, 5, 12, 13}, high = {2, 3, 10, 11, 6, 7, 14, 15};
+#else
+    const mask_t even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
+#endif
+    const VEC p = __builtin_shuffle(a, b, even) + __builtin_shuffle(a, b, odd);
+    const VEC q = __builtin_shuffle(c, e, even) + __builtin_shuffle(c, e, odd);
+    const VEC sums = __builtin_shuffle(p, q, low) + __builtin_shuffle(p, q, high);
+    for (int i = 0; i < 4; i++)
+#if BYTES == 64
+        out[i * ld] += sums[i] + sums[i + 4];
+#else
+        out[i * ld] += sums[i];
+#endif
+}
+#endif
+
 /* out[a * ld + b] += sum_r A[a][r] B[b][r] for NA x NB pairs of tile rows. */
 static INLINE TARGET void NAME(dot_block)(const REAL *A, const int NA, const REAL *B, const int NB, double *out,
                                           int64_t ld)
@@ -161,6 +185,13 @@ static INLINE TARGET void NAME(dot_block)(const REAL *A, const int NA, const REA
                 s[a][b] += x * y[b];
         }
     }
+#ifdef FOUR_SUMS
+    if (NA == 4) {
+        for (int b = 0; b < NB; b++)
+            NAME(add_four_sums)(s[0][b], s[1][b], s[2][b], s[3][b], out + b, ld);
+        return;
+    }
+#endif
     for (int a = 0; a < NA; a++)
         for (int b = 0; b < NB; b++) {
             REAL lane[BYTES / sizeof(REAL)];
@@ -346,6 +377,7 @@ static TARGET void NAME(sparse_totals)(const rows_t *x, int64_t first, int64_t c
     }
 }
 
+#undef FOUR_SUMS
 #undef LANES
 #undef VEC
 #undef SPLAT

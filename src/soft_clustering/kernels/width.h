@@ -8,11 +8,14 @@
 #define FNAME(x) JOIN(x, JOIN(f32, WIDTH))
 
 #define REAL float
+#define IS_DOUBLE 0
 #define NAME(x) FNAME(x)
 #include "tile.h"
 #undef REAL
+#undef IS_DOUBLE
 #undef NAME
 #define REAL double
+#define IS_DOUBLE 1
 #define NAME(x) DNAME(x)
 #include "tile.h"
 #undef NAME
@@ -66,6 +69,7 @@ static const steps_t NAME(steps) = {
 };
 
 #undef REAL
+#undef IS_DOUBLE
 #undef NAME
 #undef DNAME
 #undef FNAME

@@ -88,10 +88,16 @@ BENCHMARKS = [
     Benchmark(
         "quality", "directions", "Texts as directions: agreement with classes", 4, (GUIDE.format("families/mixture"),)
     ),
-    Benchmark("quality", "communities", "Agreement with known communities; what starts are worth", 60, (RESULTS,)),
+    Benchmark(
+        "quality",
+        "communities",
+        "Agreement with known communities; what starts are worth",
+        15,
+        (RESULTS, GUIDE.format("families/graphs")),
+    ),
     Benchmark("quality", "shading", "AFCMAdaptive on shaded phantoms", 1, (RESULTS,)),
     Benchmark("quality", "choose_k", "How often each criterion finds K", 18, (GUIDE.format("selection"),)),
-    Benchmark("quality", "choose_k_graphs", "How often K is found: LFR graphs", 20, (GUIDE.format("selection"),)),
+    Benchmark("quality", "choose_k_graphs", "How often K is found: LFR graphs", 12, (GUIDE.format("selection"),)),
     Benchmark("quality", "choose_k_mixed", "How often K is found in tables with categories", 1, (GUIDE.format("cli"),)),
     Benchmark("quality", "choose_k_samples", "Choosing K by samples of the rows", 5, (GUIDE.format("selection"),)),
     Benchmark(
@@ -114,7 +120,13 @@ BENCHMARKS = [
     Benchmark("scale", "whole_fits", "How the default fit of every method grows", 40, (SCALING,)),
     Benchmark("scale", "cost_curves", "What a pass costs, by rows, features, clusters, workers", 25, (SCALING,)),
     Benchmark("scale", "dask_passes", "What Dask adds to a pass", 8, ("docs/development/architecture.md",)),
-    Benchmark("scale", "graphs", "Passes over a million links; BIGCLAM of other packages", 20, (RESULTS,)),
+    Benchmark(
+        "scale",
+        "graphs",
+        "Passes over a million links; BIGCLAM of other packages",
+        8,
+        (RESULTS, GUIDE.format("families/graphs")),
+    ),
     Benchmark("scale", "seeding", "Starts on Dask: among all rows, or in a sample", 60, (SCALING, "CHANGELOG.md")),
 ]
 

@@ -4,7 +4,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import soft_clustering
 from soft_clustering._registry import REGISTRY
-from soft_clustering.cli.models import defaults, needs_n_clusters
+from soft_clustering.cli.models import defaults
 
 KINDS = {"partition": "shares that sum to 1", "affiliation": "strengths"}
 
@@ -12,7 +12,8 @@ KINDS = {"partition": "shares that sum to 1", "affiliation": "strengths"}
 def ability(row):
     """The cells of a method: what it is given, what it uses, what it returns."""
     model = getattr(soft_clustering, row.name)
-    number = "given" if needs_n_clusters(model) else "found or given" if "n_clusters" in defaults(model) else "found"
+    allowed = model._parameter_constraints.get("n_clusters")
+    number = "found" if allowed is None else "found or given" if None in allowed else "given"
     marks = ["yes" if trait in row.suits else "no" for trait in ("overlap", "weighted", "attributes")]
     return [
         f"{{class}}`~soft_clustering.{row.name}`",

@@ -145,6 +145,10 @@ QUESTIONS = (
             Option("weighted", "links have weights", "ignores or refuses weights"),
             Option("attributes", "nodes have attributes", "makes no use of attributes"),
             Option("blocks", "I want to know how groups are linked", "does not describe links between groups"),
+            Option("dense_overlaps", "nodes in two communities have most links", "shares out a node's links"),
+            Option("circles", "small dense circles, some inside others", "joins small circles into larger communities"),
+            Option("quick", "a million links or more", "takes minutes there"),
+            Option("separate", "each node has one community only", "lets communities overlap"),
         ),
         4,
         "no",
@@ -205,7 +209,7 @@ def agreements():
             for name, values in sets.items():
                 yield method, f"{group} {name}", mean(values)
     record = records.read("communities")
-    for kind, scale in (("overlapping", 100), ("disjoint", 1)):
+    for kind, scale in (("overlapping", 100), ("lfr", 100), ("disjoint", 1)):
         for method, sets in record[kind].items():
             for name, runs in sets.items():
                 yield method, name, mean(run.get("onmi", run.get("ari")) for run in runs) / scale

@@ -30,6 +30,10 @@ TRAITS = {
     "weighted": "uses the weights of links",
     "attributes": "uses attributes of the nodes",
     "blocks": "describes how blocks are linked",
+    "dense_overlaps": "takes overlaps to be denser than the communities",
+    "circles": "made for dense circles inside each other",
+    "quick": "takes seconds for a million links",
+    "separate": "gives each node one community",
     "noise": "smooths pixel noise",
     "shading": "removes shading",
     "colours": "groups colours that look alike",
@@ -495,7 +499,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Yang, Leskovec (2013)",
         "large graphs whose communities overlap densely; not for weighted graphs or communities of few links",
-        suits=("overlap", "large"),
+        suits=("overlap", "large", "dense_overlaps"),
     ),
     Row(
         "BayesianNMF",
@@ -504,7 +508,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Psorakis, Roberts, Ebden, Sheldon (2011)",
         "weighted graphs, number of overlapping communities unknown; not for very sparse graphs",
-        suits=("overlap", "weighted", "large"),
+        suits=("overlap", "weighted", "large", "dense_overlaps"),
     ),
     Row(
         "MMSB",
@@ -525,7 +529,7 @@ REGISTRY: tuple[Row, ...] = (
         "communities inside each other",
         "Only the abstract was at hand: the passes are derived from the model; the starts, the sparse rows, the "
         "threshold and the rule for new nodes are ours.",
-        suits=("overlap", "weighted", "large"),
+        suits=("overlap", "weighted", "large", "quick"),
     ),
     Row(
         "SLPA",
@@ -534,7 +538,7 @@ REGISTRY: tuple[Row, ...] = (
         None,
         "Xie, Szymanski, Liu (2011)",
         "large graphs, weighted or not, number of overlapping communities unknown; not for dense nested ones",
-        suits=("overlap", "weighted", "large"),
+        suits=("overlap", "weighted", "large", "quick"),
     ),
     Row(
         "EgoSplitting",
@@ -544,7 +548,7 @@ REGISTRY: tuple[Row, ...] = (
         "Epasto, Lattanzi, Paes Leme (2017)",
         "dense neighbourhoods of overlapping circles, weighted or not, number of them unknown; not for graphs with few "
         "triangles or many chance links",
-        suits=("overlap", "weighted", "large"),
+        suits=("overlap", "weighted", "large", "circles"),
     ),
     Row(
         "LPANNI",
@@ -556,7 +560,7 @@ REGISTRY: tuple[Row, ...] = (
         "inside each other",
         "The full text was not at hand: importance, similarity, influence and the rule of the labels are restated from "
         "public code; weights, the size limit, the threshold and the rule for new nodes are ours.",
-        suits=("overlap", "weighted", "large"),
+        suits=("overlap", "weighted", "large", "quick"),
     ),
     Row(
         "CDCGS",
@@ -565,7 +569,7 @@ REGISTRY: tuple[Row, ...] = (
         "deep",
         "Acharya, Zhang (2020)",
         "separate communities of small and medium-sized graphs, weighted or not; not for overlaps: it finds none",
-        suits=("weighted",),
+        suits=("weighted", "separate"),
     ),
     Row(
         "NOCD",
@@ -574,7 +578,7 @@ REGISTRY: tuple[Row, ...] = (
         "deep",
         "Shchur, Guennemann (2019)",
         "overlapping communities of sparse graphs, with or without attributes of the nodes; not for weighted graphs",
-        suits=("overlap", "attributes", "large"),
+        suits=("overlap", "attributes", "large", "dense_overlaps", "circles"),
     ),
     Row(
         "DMoN",
@@ -583,6 +587,6 @@ REGISTRY: tuple[Row, ...] = (
         "deep",
         "Tsitsulin, Palowitch, Perozzi, Mueller (2023)",
         "communities of similar size and high modularity, features of the nodes to use; not for overlapping ones",
-        suits=("attributes", "weighted", "large"),
+        suits=("attributes", "weighted", "large", "separate"),
     ),
 )

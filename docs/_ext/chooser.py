@@ -365,8 +365,9 @@ class MethodMap(SphinxDirective):
                 for option in question.options:
                     having = [method for method in those if option.trait in method["suits"]]
                     if 0 < len(having) < len(those):
-                        rows.append((method_map.LABELS[option.trait], having[:5]))
-                        placed |= {method["name"] for method in having[:5]}
+                        shown = method_map.that_fit(having)
+                        rows.append((method_map.LABELS[option.trait], shown))
+                        placed |= {method["name"] for method in shown}
             rest = [method for method in those if method["name"] not in placed]
             placed |= {method["name"] for method in rest}
             ladders.append((DATA[kind][0], [*rows, *([("otherwise" if rows else "any", rest)] if rest else [])]))

@@ -1,6 +1,7 @@
 """The map of methods as a picture: a ladder of questions for each kind of data, with the methods beside its steps."""
 
 from html import escape
+from itertools import accumulate
 
 # The steps of the ladders, short enough for a picture
 LABELS = {
@@ -41,7 +42,7 @@ LABELS = {
     "cluster_groups": "groups of clusters",
     "soft_members": "soft members",
 }
-WIDTH, GAP, STEP = 580, 24, 40  # of a ladder, between ladders, between its steps
+WIDTH, GAP, STEP = 620, 24, 40  # of a ladder, between ladders, between its steps
 SIGN, CHARACTER, PILL = 132, 8.4, 26  # width of a step's sign, of a character, height of a method's pill
 
 
@@ -61,9 +62,8 @@ def draw(ladders):
     for side, column in enumerate(columns):
         left = side * (WIDTH + GAP)
         for _, top in column[:1]:
-            parts.append(
-                f'<path class="road" d="M {middle} 32 C {middle} 64 {left + 290} 36 {left + 290} {top + 80}"/>'
-            )
+            x, y = left + WIDTH / 2, top + 80
+            parts.append(f'<path class="road" d="M {middle} 32 C {middle} 64 {x} 36 {x} {y}"/>')
     parts.append(f'<g class="start"><rect x="{middle - 120}" y="4" width="240" height="40" rx="20"/>')
     parts.append(f'<text x="{middle}" y="29">What do you have?</text></g>')
     for side, column in enumerate(columns):
@@ -79,6 +79,17 @@ def draw(ladders):
 def height(ladder):
     """Return the height of a ladder."""
     return 44 + STEP * len(ladder[1])
+
+
+def pill_width(method):
+    """Return the width of the pill of a method."""
+    return CHARACTER * len(method["name"]) + 16
+
+
+def that_fit(methods):
+    """Return the first methods that a step has room for, at most five."""
+    ends = accumulate(pill_width(method) + 8 for method in methods[:5])
+    return [method for method, end in zip(methods[:5], ends, strict=True) if end <= WIDTH - SIGN - 56]
 
 
 def ladder_parts(heading, steps, left, top):
@@ -97,7 +108,7 @@ def ladder_parts(heading, steps, left, top):
         x = left + 18 + SIGN + 20
         parts.append(f'<path class="arrow" d="M {left + 18 + SIGN} {y + 13} H {x - 4}"/>')
         for method in methods:
-            wide = CHARACTER * len(method["name"]) + 16
+            wide = pill_width(method)
             parts.append(
                 f'<a href="{method["page"]}" aria-label="{method["name"]}, {escape(label)}">'
                 f'<rect class="pill" x="{x}" y="{y}" width="{wide}" height="{PILL}" rx="13"/>'

@@ -2,7 +2,8 @@
 
 The benchmark ``benchmarks/FOLDER/NAME.py`` has the record ``benchmarks/results/NAME.json``, which a run without
 arguments writes. A record is *stale* if ``src/`` or the script has changed since its commit, or had changes that were
-not committed when it was made. The registry does not count: it describes methods, and no figure comes from it.
+not committed when it was made. The registry does not count: its rows describe methods, and a fit does not read
+them.
 """
 
 from __future__ import annotations

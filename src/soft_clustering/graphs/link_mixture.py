@@ -40,7 +40,7 @@ from ..inputs.features import naming, validate_matrix
 from ..kernels.links import link_rows
 from .louvain import louvain_labels
 from .lpanni import found_labels, propagated_labels
-from .network import GraphClusterer, in_units, row_sums, weight_unit
+from .network import GraphClusterer, in_units, one_hot, row_sums, weight_unit
 from .spectral import spectral_labels
 
 if TYPE_CHECKING:
@@ -287,8 +287,7 @@ class LinkMixture(GraphClusterer):
             return sparse.csr_array(rng.dirichlet(np.ones(K), n))
         if self.init_ == "spectral":
             labels = spectral_labels(A, K, rng)
-        nodes = np.flatnonzero(labels >= 0)
-        return sparse.csr_array((np.ones(len(nodes)), (nodes, labels[nodes])), shape=(n, K))
+        return one_hot(labels, K)
 
     def _store(self, theta: sparse.csr_array, A: sparse.csr_array) -> list[str]:
         """Set the results; gives what to warn of."""

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from .._types import Array
 from ..kernels.communities import move_nodes
-from .network import relative_weights, row_sums
+from .network import one_hot, relative_weights, row_sums, soft_modularity
 
 Labels = NDArray[np.int64]
 _LEAST = 1e-300  # in place of a sum of 0
@@ -115,11 +115,7 @@ def partition_modularity(A: sparse.csr_array, labels: NDArray[Any]) -> float:
     >>> partition_modularity(sparse.csr_array(np.kron(np.eye(2), 1 - np.eye(4))), np.repeat([0, 1], 4))
     0.5
     """
-    A = relative_weights(A)
-    strengths = row_sums(A)
-    inside = A.data[np.repeat(labels, np.diff(A.indptr)) == labels[A.indices]].sum()
-    total = strengths.sum()
-    return float(inside / total - np.square(np.bincount(labels + 1, strengths) / total).sum())
+    return soft_modularity(relative_weights(A), one_hot(labels))
 
 
 def joined(A: sparse.csr_array, labels: Labels, K: int) -> sparse.csr_array:

@@ -105,6 +105,21 @@ def row_sums(links: Matrix) -> Array:
     return np.asarray(links.astype(np.float64).sum(axis=1)).ravel()
 
 
+def one_hot(labels: NDArray[np.integer[Any]], K: int | None = None) -> sparse.csr_array:
+    """Memberships of 1 in the community of each label, (n, K); an empty row for a label of -1.
+
+    Examples
+    --------
+    >>> one_hot(np.array([1, -1, 0])).toarray()
+    array([[0., 1.],
+           [0., 0.],
+           [1., 0.]])
+    """
+    nodes = np.flatnonzero(labels >= 0)
+    K = int(labels.max(initial=-1)) + 1 if K is None else K
+    return sparse.csr_array((np.ones(len(nodes)), (nodes, labels[nodes])), shape=(len(labels), K))
+
+
 def soft_modularity(A: Matrix, C: Any) -> float:
     """tr(C^T B C) / 2m: for memberships of 0 and 1 the modularity of the partition.
 

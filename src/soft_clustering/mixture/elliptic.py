@@ -41,6 +41,13 @@ E = TypeVar("E", bound=Elliptic)
 class EllipticClusterer(GaussianClusterer[E, T]):
     """Base of the mixtures in which each component is an ellipsoid of all features."""
 
+    def _in_span(self, blocks: Blocks) -> Blocks:
+        """The rows in coordinates of their span, if these are fewer and ``reg_covar`` is the variance beyond it."""
+        return blocks.in_subspace() if self._full and self.reg_covar > 0 else blocks
+
+    def _resolve(self, blocks: Blocks) -> None:
+        self._n_beyond = blocks.n_features - blocks.d
+
     def _init_of(self, start: int) -> str:
         """The value of ``init`` for one of the starts, which count from 0."""
         return str(self.init)

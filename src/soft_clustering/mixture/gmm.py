@@ -239,14 +239,14 @@ class GMM(
         blocks = super()._blocks(X, sample_weight, frame)
         # The box of the noise is parallel to the features, not to the coordinates of the span.
         given = frame is not None or self.precisions_init is not None or self.noise is not None
-        return blocks if given or not self._full or self.reg_covar == 0 else blocks.in_subspace()
+        return blocks if given else self._in_span(blocks)
 
     @property
     def _policy(self) -> Policy:  # type: ignore[override]
         return _WITHOUT_NOISE if self.noise is None else _WITH_NOISE
 
     def _resolve(self, blocks: Blocks) -> None:
-        self._n_beyond = blocks.n_features - blocks.d
+        super()._resolve(blocks)
         if self.noise is not None:
             self._box, self._log_volume = noise_box(blocks.extent(), self.noise)
             units, edges = log_units(blocks.frame), self._box.high - self._box.low

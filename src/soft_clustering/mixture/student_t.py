@@ -227,10 +227,7 @@ class StudentTMixture(
 
     def _blocks(self, X: MatrixLike, sample_weight: ArrayLike | None = None, frame: Frame | None = None) -> Blocks:
         blocks = super()._blocks(X, sample_weight, frame)
-        return blocks.in_subspace() if frame is None and self._full and self.reg_covar > 0 else blocks
-
-    def _resolve(self, blocks: Blocks) -> None:
-        self._n_beyond = blocks.n_features - blocks.d
+        return self._in_span(blocks) if frame is None else blocks
 
     def _seeded_memberships(self, blocks: Blocks, rng: np.random.RandomState, start: int) -> Array:
         init = "trimmed" if start % 2 else str(self.init)

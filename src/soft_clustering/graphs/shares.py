@@ -100,12 +100,14 @@ def communities(
     placed = np.diff(kept.indptr) > 0
     layer, nodes, parts = np.flatnonzero(placed), [], []
     part = kept[layer]
-    while len(layer):
+    while True:
         nodes.append(layer)
         parts.append(part)
         placed[layer] = True
         following = np.unique(A[layer].indices)
         following = following[~placed[following]]
+        if not len(following):
+            break
         part = with_sum_1(cut(with_sum_1(A[following][:, layer] @ part), least))
         layer = following
     nodes.append(np.flatnonzero(~placed))

@@ -89,9 +89,9 @@ class MMSB(GraphClusterer):
     background_rate : float or 'auto', default='auto'
         That probability, with ``assortative=True``. ``'auto'`` is a tenth of the density of the graph.
     init : {'spectral', 'propagation', 'random'} or array of shape (n_nodes, n_clusters), default='spectral'
-        Starting shares: clusters of a spectral embedding; those communities, where ``n_clusters`` is None; clusters
-        of random numbers averaged over links, which need no eigenvectors but differ more, so that several starts are
-        advised; or shares, which force one start.
+        Starting shares: clusters of a spectral embedding; the communities that say K, where ``n_clusters`` is None;
+        clusters of random numbers averaged over links, which need no eigenvectors but differ more, so that several
+        starts are advised; or shares, which force one start.
     n_init : int, default=1
         Starts; the one of largest objective is kept.
     max_iter : int, default=200

@@ -66,7 +66,7 @@ def read_cover(path: PathLike, node_names: Sequence[Any] | NDArray[Any]) -> Bunc
     if not lines:
         raise ValueError(f"{path} has only comments: it must have a community per line, with its nodes.")
     if lines[0].split()[0] not in places and lines[0].lstrip()[0] in "[{":
-        raise ValueError(f"{path} has brackets, as JSON and Python's lists: write_cover writes it as it must be.")
+        raise ValueError(f"{path} has brackets, as JSON and Python's lists have: a line must name a community's nodes.")
     rows = _rows(lines, places)
     if not rows:
         raise ValueError(f"{path} has no names: it must have a community per line, with its nodes.")

@@ -147,7 +147,7 @@ QUESTIONS = (
             Option("blocks", "I want to know how groups are linked", "does not describe links between groups"),
             Option("dense_overlaps", "nodes in two communities have most links", "shares out a node's links"),
             Option("circles", "small dense circles, some inside others", "joins small circles into larger communities"),
-            Option("quick", "a million links or more", "takes minutes there"),
+            Option("quick", "a million links or more", "takes longer there"),
             Option("separate", "each node has one community only", "lets communities overlap"),
         ),
         4,

@@ -548,7 +548,7 @@ REGISTRY: tuple[Row, ...] = (
         "Epasto, Lattanzi, Paes Leme (2017)",
         "dense neighbourhoods of overlapping circles, weighted or not, number of them unknown; not for graphs with few "
         "triangles or many chance links",
-        suits=("overlap", "weighted", "large", "circles"),
+        suits=("overlap", "weighted", "large", "circles", "quick"),
     ),
     Row(
         "LPANNI",
